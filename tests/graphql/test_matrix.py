@@ -51,7 +51,7 @@ from tests.factories.payments import with_till
 from tests.factories.snapshots import rows
 from tests.factories.tables import ahead
 from tests.graphql.calls import prepared
-from tests.graphql.matrix import ARGUMENTS, MARK, PHONE, SHOWS_NO_TEXT
+from tests.graphql.matrix import ARGUMENTS, CREATES, MARK, OF_THE_CALLER, PHONE, SHOWS_NO_TEXT, STORES_NOTHING
 from tests.graphql.records import (
     add_automation,
     add_connections,
@@ -102,59 +102,6 @@ class World:
         """Return every row of the database, or of one account."""
         return await rows(self.services.database.pool, account_id)
 
-
-CREATES = {
-    "add_carrier_connection",
-    "add_inbound_webhook",
-    "add_integration",
-    "add_quiet_hours",
-    "connect_crm",
-    "bulk_delete",
-    "bulk_stage",
-    "bulk_tag",
-    "compose_copy",
-    "create_ai_agent",
-    "create_api_key",
-    "create_automation",
-    "create_automation_key",
-    "create_campaign",
-    "create_consent_link",
-    "create_contact",
-    "create_custom_field",
-    "create_export_link",
-    "create_oauth_client",
-    "create_segment",
-    "create_sequence",
-    "create_template",
-    "create_upload",
-    "create_webhook",
-    "export_contacts",
-    "generate_copy",
-    "invite_user",
-    "revoke_consent",
-    "set_low_balance",
-    "set_placeholder_fallback",
-    "start_plan",
-    "subscribe",
-    "top_up",
-    "update_account",
-    "upsert_contact",
-    "read_notices",
-    "update_notice_setting",
-    "watch_keyword",
-}
-"""Mutations that name nothing that exists: another account that runs one does so for itself."""
-
-STORES_NOTHING = {"announce_presence", "connect_crm", "open_payment_portal", "start_plan"}
-"""Mutations that change no row: one is passed on to others at once, the others give an address."""
-
-OF_THE_CALLER = {
-    "finish_crm_connection": "crm_authorization_refused",
-    "open_payment_portal": "conflict",
-    "request_account_deletion": "invalid_input",
-    "withdraw_account_deletion": "conflict",
-}
-"""Mutations of the caller's own account that another account is refused, and how."""
 
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),

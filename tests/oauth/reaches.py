@@ -39,6 +39,20 @@ mutation ($id: BigInt!) { update_contact(id: $id, changes: {last_name: "Changed"
 Attempt = Callable[[Tenant, Tenant], Awaitable[str]]
 
 
+@dataclass(frozen=True)
+class Reach:
+    """An attempt, what another account is told, and what the account itself is, for which it `changes` something.
+
+    `notes` are the tables in which the attempt of another is written down, and nothing comes of it.
+    """
+
+    attempt: Attempt
+    another: str
+    itself: str
+    changes: bool = True
+    notes: frozenset[str] = frozenset()
+
+
 async def change_contact_by_session(of: Tenant, who: Tenant) -> str:
     asked = {"query": CHANGE, "variables": {"id": of.contact_id}}
     return summarize(await who.browsing.client.post("/graphql", json=asked, headers=OURS))

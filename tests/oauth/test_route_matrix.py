@@ -5,7 +5,6 @@ An endpoint made from a document is one root field of the contract, and the matr
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -20,24 +19,10 @@ from tests.factories.snapshots import rows
 from tests.oauth import reaches
 from tests.oauth.applications import AUTHORIZE, BASE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
 from tests.oauth.browsing import Browsing
-from tests.oauth.reaches import Attempt
+from tests.oauth.reaches import Reach
 from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
 
 pytestmark = pytest.mark.anyio
-
-
-@dataclass(frozen=True)
-class Reach:
-    """An attempt, what another account is told, and what the account itself is, for which it `changes` something.
-
-    `notes` are the tables in which the attempt of another is written down, and nothing comes of it.
-    """
-
-    attempt: Attempt
-    another: str
-    itself: str
-    changes: bool = True
-    notes: frozenset[str] = frozenset()
 
 
 NOT_FOR_OTHERS = "Pipelines belongs to another account. Only users of that account can connect it."
