@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import DateTime, func, literal_column, select, update
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, DateTime, func, literal, literal_column, select, update
 
 from app.db.engine import Connection
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -23,13 +23,13 @@ DELETE FROM outgoing WHERE message_id = ANY($1::bigint[]) AND claimed_until IS N
 
 async def hold(unit: UnitOfWork, ids: Sequence[int]) -> int:
     """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight."""
-    waiting = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
+    waiting = update(Outgoing).where(_are(ids), Outgoing.claimed_until.is_(None))
     return len((await unit.execute(waiting.values(due_at=HELD).returning(Outgoing.message_id))).all())
 
 
 async def release(unit: UnitOfWork, ids: Sequence[int]) -> None:
     """Let workers claim the held texts of some messages."""
-    held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
+    held = update(Outgoing).where(_are(ids), Outgoing.due_at == HELD)
     await unit.execute(held.values(due_at=unit.clock.now()))
     unit.notify("messages")
 
@@ -56,3 +56,8 @@ async def cancel(
         message.has_changed = True
     await changes.write(connection)
     return list(changes.messages)
+
+
+def _are(ids: Sequence[int]) -> ColumnElement[bool]:
+    """Return the condition on the texts of some messages, in one parameter: a campaign may hold 1,000,000 of them."""
+    return Outgoing.message_id == func.any(literal(list(ids), ARRAY(BigInteger)))

@@ -1,0 +1,19 @@
+"""Texts are held and released however many there are."""
+
+import pytest
+
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import cancellation
+
+pytestmark = pytest.mark.anyio
+
+MANY = range(1, 40_001)
+"""More ids than the 32,767 parameters that asyncpg sends with a statement."""
+
+
+async def test_more_texts_are_held_and_released_than_a_statement_takes_parameters(unit: UnitOfWork) -> None:
+    held = await cancellation.hold(unit, MANY)
+
+    await cancellation.release(unit, MANY)
+
+    assert held == 0
