@@ -6,6 +6,7 @@ In each attempt the second account requests a record of the first one; it return
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from zipfile import ZipFile
 
