@@ -119,7 +119,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Change a campaign that is a draft or scheduled.",
+        description="Change a campaign that is a draft. A scheduled one is unscheduled first.",
         directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
     )
     async def update_campaign(

@@ -21,7 +21,7 @@ describe(
     "The status of a campaign.",
     {
         "draft": "It can be changed, and sends nothing.",
-        "scheduled": "It starts at its time, and can be changed until then.",
+        "scheduled": "It starts at its time. It can be unscheduled until then, and changed as a draft.",
         "sending": "Its texts leave, at the pace of the numbers.",
         "paused": "It sends nothing until it is resumed; reason says why.",
         "completed": "Every recipient has got its text, or none by a rule. Reports may still come in.",

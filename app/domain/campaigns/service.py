@@ -82,10 +82,10 @@ async def create(unit: UnitOfWork, fields: CampaignFields) -> Campaign:
 
 
 async def update(unit: UnitOfWork, id: int, fields: CampaignFields) -> Campaign:
-    """Change a campaign that was not sent yet; a scheduled one keeps its time. Raises `Conflict` otherwise."""
+    """Change a draft; raise `Conflict` for another campaign, whose sender has attested the consent for its content."""
     values = await _checked(unit, fields)
     campaign = await queries.get(unit, id, lock=True)
-    _require(campaign, EDITABLE, "changed")
+    _require_draft(campaign, "changed")
     for name, value in values.items():
         setattr(campaign, name, value)
     return await _save(unit, campaign)
@@ -101,7 +101,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     if not order.consent_attested:
         raise ConsentNotAttested()
     campaign = await queries.get(unit, id, lock=True)
-    _require(campaign, EDITABLE, "sent")
+    _require_draft(campaign, "sent")
     if not Audience.from_json(campaign.audience).is_chosen:
         raise Conflict(
             reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts, a segment or all."
@@ -258,6 +258,12 @@ async def _check_cost(unit: UnitOfWork, campaign: Campaign) -> None:
 def _check_limit(max_credits: int | None) -> None:
     if max_credits is not None and max_credits < 1:
         raise InvalidInput(reason="max_credits must be 1 or more.", field="max_credits")
+
+
+def _require_draft(campaign: Campaign, change: str) -> None:
+    if campaign.status == CampaignStatus.scheduled:
+        raise Conflict(reason=f"The campaign {campaign.name} is scheduled. Unschedule it before it is {change}.")
+    _require(campaign, {CampaignStatus.draft}, change)
 
 
 def _require(campaign: Campaign, statuses: frozenset[CampaignStatus] | set[CampaignStatus], change: str) -> None:

@@ -214,14 +214,11 @@ async def test_a_send_is_refused_when_its_preview_is_outdated_or_it_costs_more_t
     assert await CAMPAIGNS.only(pool, "status") == "draft"
 
 
-async def test_a_scheduled_campaign_starts_at_its_time_and_can_be_changed_until_then(
-    pool: Pool, add: Add, make: Make, act: Act, run: Run
-) -> None:
+async def test_a_scheduled_campaign_starts_at_its_time(pool: Pool, add: Add, make: Make, act: Act, run: Run) -> None:
     await add("+12025550140", first_name="Ann")
-    campaign = await make()
+    campaign = await make(body="Hello {first_name}")
     async with act() as unit:
         await service.send(unit, campaign.id, Order(consent_attested=True, at=ahead(hours=1)))
-        await service.update(unit, campaign.id, {"body": "Hello {first_name}"})
     await run()
     before = await CAMPAIGNS.only(pool, "status"), await OUTBOUND.count(pool)
 
@@ -230,6 +227,28 @@ async def test_a_scheduled_campaign_starts_at_its_time_and_can_be_changed_until_
 
     assert before == ("scheduled", 0)
     assert await calls(pool) == [("Hello Ann", 1)]
+
+
+async def test_what_a_sender_has_attested_is_not_changed_or_sent_anew_before_it_is_unscheduled(
+    pool: Pool, add: Add, make: Make, act: Act
+) -> None:
+    await add("+12025550140")
+    campaign = await make(body="Hello")
+    async with act() as unit:
+        await service.send(unit, campaign.id, Order(consent_attested=True, at=ahead(hours=1)))
+
+    async with act() as unit:
+        with pytest.raises(Conflict, match="is scheduled. Unschedule it before it is changed"):
+            await service.update(unit, campaign.id, {"body": "Buy now"})
+        with pytest.raises(Conflict, match="is scheduled. Unschedule it before it is sent"):
+            await service.send(unit, campaign.id, Order(consent_attested=True))
+    unchanged = await CAMPAIGNS.only(pool, "status", "body")
+    async with act() as unit:
+        await service.unschedule(unit, campaign.id)
+        changed = await service.update(unit, campaign.id, {"body": "Hello you"})
+
+    assert unchanged == ("scheduled", "Hello")
+    assert (changed.status, changed.body) == ("draft", "Hello you")
 
 
 async def test_a_campaign_without_an_audience_is_not_sent(make: Make, act: Act) -> None:
