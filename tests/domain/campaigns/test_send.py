@@ -238,9 +238,9 @@ async def test_what_a_sender_has_attested_is_not_changed_or_sent_anew_before_it_
         await service.send(unit, campaign.id, Order(consent_attested=True, at=ahead(hours=1)))
 
     async with act() as unit:
-        with pytest.raises(Conflict, match="is scheduled. Unschedule it before it is changed"):
+        with pytest.raises(Conflict, match="Unschedule it before it is changed"):
             await service.update(unit, campaign.id, {"body": "Buy now"})
-        with pytest.raises(Conflict, match="is scheduled. Unschedule it before it is sent"):
+        with pytest.raises(Conflict, match="Unschedule it before it is sent"):
             await service.send(unit, campaign.id, Order(consent_attested=True))
     unchanged = await CAMPAIGNS.only(pool, "status", "body")
     async with act() as unit:
