@@ -38,7 +38,7 @@ async def watch(unit: UnitOfWork, keyword: str, fields: KeywordFields | None = N
     """
     word = keywords.check(keyword)
     values = await _checked(unit, fields or {})
-    _check_scopes(unit, values.get("reply"), opts_in=values.get("opts_in"))
+    _check_scopes(unit, asks=bool(values.get("reply") or values.get("double_opt_in")), opts_in=values.get("opts_in"))
     await _lock(unit)
     watched = {row.keyword: row for row in await queries.list_keywords(unit)}
     if word in watched:
@@ -56,7 +56,7 @@ async def change(unit: UnitOfWork, id: int, fields: KeywordFields) -> WatchedKey
     row = await queries.lock_keyword(unit, id)
     for name, value in values.items():
         setattr(row, name, value)
-    _check_scopes(unit, row.reply, opts_in=row.opts_in)
+    _check_scopes(unit, asks=bool(row.reply or row.double_opt_in), opts_in=row.opts_in)
     await unit.save(row)
     return row
 
@@ -79,8 +79,8 @@ async def _checked(unit: UnitOfWork, fields: KeywordFields) -> dict[str, Any]:
     return dict(fields)
 
 
-def _check_scopes(unit: UnitOfWork, reply: str | None, *, opts_in: bool | None) -> None:
-    needed = [Scope.messages_send] if reply else []
+def _check_scopes(unit: UnitOfWork, *, asks: bool, opts_in: bool | None) -> None:
+    needed = [Scope.messages_send] if asks else []
     scopes.require(unit.actor, [*needed, Scope.contacts_write] if opts_in else needed)
 
 
