@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
 from app.bootstrap import open_dispatcher
+from app.domain.accounts.scopes import ALL
 from app.domain.automations import watching
 from app.domain.automations.runner import AutomationRunner
 from app.domain.carriers.carrier import InboundMessage
@@ -35,6 +37,7 @@ _ids = count()
 async def say(services: Services, account: Opened, unit_for: UnitFor) -> Say:
     """Watch JOIN, and give a function that receives texts, one after another, and does all work after each."""
     async with unit_for(account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
         await watching.watch(unit, "join", RULES)
 
     async def receive(*bodies: str) -> None:
