@@ -5,6 +5,7 @@ from typing import Annotated
 
 import strawberry
 
+from app.domain.accounts.scopes import Scope, require
 from app.domain.contacts import duplicates, models
 from app.domain.contacts.duplicates import MAX_GROUPS, MAX_IN_GROUP, DuplicateKind
 from app.domain.contacts.models import ContactStatus
@@ -89,7 +90,7 @@ class DuplicateQuery:
 
     @strawberry.field(
         graphql_type=list[DuplicateContacts],
-        description="Contacts that are likely to be one person, in groups with the same value.",
+        description=f"Contacts that are likely to be one person, in at most {MAX_GROUPS} groups with the same value.",
         directives=guarded("contacts:read"),
     )
     async def duplicate_contacts(
@@ -142,7 +143,7 @@ class DuplicateMutation:
             "undone. Messages, the conversation and bookings move; drip enrollments of the deleted contact end. An "
             "opt-out of either phone holds for the contact that remains, and the records of both phones are kept."
         ),
-        directives=guarded("contacts:delete", "not_found", "conflict"),
+        directives=guarded("contacts:delete", "not_found", "conflict", "insufficient_scope"),
     )
     async def merge_contacts(
         self,
@@ -152,7 +153,8 @@ class DuplicateMutation:
         preview_id: Annotated[str, strawberry.argument(description="That of preview_merge with the same arguments.")],
         take: Take = None,
     ) -> models.Contact:
-        """Merge two contacts."""
+        """Merge two contacts, for a caller who may read the one that remains."""
+        require(info.context.unit.actor, {Scope.contacts_read})
         return await merging.merge(info.context.unit, Merge(into_id, from_id, take or ()), preview_id)
 
 

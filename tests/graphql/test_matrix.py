@@ -105,6 +105,7 @@ class World:
 
 GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("invite_user", "change_role"), GENERAL),
+    "merge_contacts": frozenset({"contacts:read"}),
     "suggest_reply": frozenset({"conversations:read"}),
     **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
     **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),

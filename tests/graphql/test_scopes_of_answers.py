@@ -196,7 +196,8 @@ PARTS = {
 
 ROOTS = {"Query", "Mutation", "Subscription"}
 MEANT = {
-    *(("bulk_delete", type) for type in ("Job", "JobCount", "JobFile")),
+    *((field, type) for field in ("bulk_delete", "delete_custom_field") for type in ("Job", "JobCount", "JobFile")),
+    *(("merge_contacts", type) for type in ("Contact", "CustomFieldValue", "ScoreReason", "Consent")),
     *((field, "User") for field in ("invite_user", "change_role", "remove_user", "update_user")),
     *((f"{verb}_automation", "Automation") for verb in ("create", "update", "delete")),
     ("set_automation_status", "Automation"),
@@ -205,9 +206,10 @@ MEANT = {
     *((field, "OauthGrant") for field in ("oauth_grants", "revoke_oauth_grant")),
     *((field, "ApiKey") for field in ("automation_keys", "revoke_automation_key")),
 }
-"""Owners hold every scope: that a key made for changing the account reads its people is meant. So is that whoever may
-make automation keys sees those it made, that the caller of a change sees the automation or the inbound webhook that it
-changed, and that a signed-in user sees the own sessions and applications.
+"""Merging checks contacts:read itself. Owners hold every scope: that a key made for changing the account reads its
+people is meant. So is that whoever may make automation keys sees those it made, that the caller of a change sees the
+automation or the inbound webhook that it changed, that a person who decides on a draft sees its run, and that a
+signed-in user sees the own sessions and applications.
 """
 
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from app.domain.accounts.scopes import ALL
 from app.domain.agents import service as agents
 from app.domain.automations import service as automations
 from app.domain.campaigns import service as campaigns
@@ -47,7 +48,7 @@ Values = dict[str, Any]
 async def known(services: Services, account: Opened) -> Values:
     """Provide the values of records that exist, by the names of parameters."""
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, MARK))
-    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+    async with unit_of(services, Actor(account.account_id, ALL, "test")) as unit:
         sequence = await sequences.create(unit, MARK, [NewStep(0, MARK)])
         template = await templates.create(unit, MARK, MARK)
         segment = await segments.create(unit, MARK, {"field": "email", "op": "is_empty"})

@@ -123,7 +123,7 @@ async def test_every_event_is_delivered_in_the_shape_of_its_sample(
 async def test_the_six_dotted_names_are_delivered_in_the_envelope_and_verify(
     api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any], work: Callable[[], Any]
 ) -> None:
-    topics = payloads.topics()
+    topics = {topic: name for topic, name in payloads.topics().items() if name != "automation_webhook"}
     made = await ask(api, CREATE, url=harness.receiver.url, events=list(topics))
 
     async with harness.at_work():

@@ -121,9 +121,10 @@ class NewOptOut(ContactEvent):
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactMerged(ContactEvent):
-    """Another contact, the same person, was merged into this one and deleted."""
+    """Another contact, the same person, was merged into this one and deleted. It is not offered to subscribers."""
 
     name = "contact_merged"
+    subscribable = False
     example = {**ANN, "merged_contact_id": 4822, "merged_phone": "+12025550144", "merged_at": AT}
 
     merged_contact_id: int
@@ -137,6 +138,7 @@ class OptInConfirmed(ContactEvent):
     """A contact who had texted a keyword confirmed with YES that texts are wanted."""
 
     name = "opt_in_confirmed"
+    subscribable = False
     example = {**ANN, "keyword": "join", "confirmed_at": AT}
 
     keyword: str

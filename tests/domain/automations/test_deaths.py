@@ -7,7 +7,6 @@ from app.domain.automations.runner import AutomationRunner
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.automations.test_runs import NEW, Act, act, add_ann, enable, runner, shown
-from tests.factories.accounts import WAITING_MAILS
 from tests.factories.automations import AUTOMATION_RUNS
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS
@@ -49,7 +48,7 @@ async def test_each_action_acts_once_wherever_workers_die(act: Act, services: Se
     assert await shown(services) == [("done", "", ["sent", "done", "done", "done", "sent"])]
     assert await OUTBOUND.read(services, "body") == ["Hello", "Bye"]
     assert await CONTACTS.only(services, "tags") == ["a"]
-    assert await WAITING_MAILS.where(kind="notice").count(services) == 1
+    assert await EVENTS.where(name="owners_notified").count(services) == 1
     assert await EVENTS.where(name="contact_tag_added").count(services) == 1
     assert await EVENTS.where(name="automation_webhook").count(services) == 1
     assert await balance_of(services) == 998

@@ -1,10 +1,12 @@
 """Deletion of custom fields: refused while used, otherwise with all values, in chunks."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from app.domain.accounts.scopes import ALL
 from app.domain.automations import service as automations
 from app.domain.automations import watching
 from app.domain.bulk import field_deletions
@@ -98,6 +100,7 @@ async def test_a_field_in_use_is_refused_with_its_use_and_nothing_changes(
 ) -> None:
     id = await _declare(unit)
     person = await contacts.create(unit, {"phone": "+12025550143", "custom_fields": {"size": "S"}})
+    unit.actor = replace(unit.actor, scopes=ALL)
     await use(unit)
 
     with pytest.raises(Conflict, match=named):
