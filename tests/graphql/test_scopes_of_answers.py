@@ -208,8 +208,7 @@ MEANT = {
 }
 """Merging checks contacts:read itself. Owners hold every scope: that a key made for changing the account reads its
 people is meant. So is that whoever may make automation keys sees those it made, that the caller of a change sees the
-automation or the inbound webhook that it changed, that a person who decides on a draft sees its run, and that a
-signed-in user sees the own sessions and applications.
+automation or the inbound webhook that it changed, and that a signed-in user sees the own sessions and applications.
 """
 
 
