@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import cancellation
+from app.domain.messages.sending import cancellation
 
 pytestmark = pytest.mark.anyio
 
