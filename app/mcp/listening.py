@@ -19,8 +19,10 @@ async def listen(
 ) -> SubscriptionsListenResult:
     """Send the changes of resources that a client asked for, until it disconnects or its credential ends.
 
-    A stream for no resource is one of the account's live streams too.
+    A stream for no resource is one of the account's live streams too. The stream shows what changes from now on, also
+    before its client is told that it has begun.
     """
+    newest = await tools.services.feed.start(caller.actor.account_id, None)
     bus, refused = InMemorySubscriptionBus(), list[DomainError]()
     handler = ListenHandler(bus)
 
@@ -29,7 +31,7 @@ async def listen(
             if not params.notifications.resource_subscriptions:
                 await remain(tools.services.live, caller)
                 return
-            async for uri in follow(tools.executor, caller):
+            async for uri in follow(tools.executor, caller, newest):
                 await bus.publish(ResourceUpdated(uri))
         except DomainError as error:
             refused.append(error)

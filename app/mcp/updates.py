@@ -16,8 +16,8 @@ from app.mcp.selection import Caller
 
 CHANGED = "conversation { id contact_id }"
 UPDATES = f"""
-subscription {{
-  updates {{
+subscription ($after: BigInt) {{
+  updates(after: $after) {{
     ... on NewMessageUpdate {{ {CHANGED} }}
     ... on MessageStatusUpdate {{ {CHANGED} }}
     ... on ConversationUpdate {{ {CHANGED} }}
@@ -26,14 +26,15 @@ subscription {{
 """
 
 
-async def follow(executor: Executor, caller: Caller) -> AsyncGenerator[str, None]:
-    """Yield the URIs of changed resources, until the process stops or the credential ends.
+async def follow(executor: Executor, caller: Caller, after: int) -> AsyncGenerator[str, None]:
+    """Yield the URIs of resources that changed after an update, until the process stops or the credential ends.
 
     It reads as the subscription `updates` of the contract does, with its scopes and limits. Raises `DomainError` if it
     does not begin.
     """
-    prepared = await executor.read(Parameters(UPDATES, None, None), caller.actor, "")
-    run = Run(prepared, None, caller.actor)
+    variables = {"after": after}
+    prepared = await executor.read(Parameters(UPDATES, None, variables), caller.actor, "")
+    run = Run(prepared, variables, caller.actor)
     values = await executor.subscribe(run)
     if isinstance(values, ExecutionResult):
         raise refusal((values.errors or [])[0])

@@ -104,6 +104,7 @@ async def test_contacts_are_delivered_side_by_side_eight_at_most(working: Harnes
     await working.receiver.expect(8)
     most = working.receiver.busy
     held.go.set()
+    await working.receiver.expect(20)
     await until(lambda: working.are_all("delivered"))
 
     assert most == working.receiver.most == 8
