@@ -26,7 +26,7 @@ describe(
         "automation": "An automation sent it.",
         "agent": "An AI agent wrote it.",
         "keyword": "It answers STOP, START, HELP or a watched keyword.",
-        "booking": "A scheduling tool sent it about a booking.",
+        "integration": "An integration sent it: a scheduling tool about a booking, or a CRM.",
         "service": "The service or its operator sent it.",
         "contact": "The contact sent it.",
     },

@@ -45,7 +45,7 @@ async def test_a_message_names_the_part_of_the_product_that_caused_it(services: 
         "automation:10": "automation",
         "agent:11": "agent",
         "keywords": "keyword",
-        "integration:12": "booking",
+        "integration:12": "integration",
         "operator": "service",
     }
     for label in sources:

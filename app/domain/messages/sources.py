@@ -17,7 +17,7 @@ class Source(enum.StrEnum):
     automation = enum.auto()
     agent = enum.auto()
     keyword = enum.auto()
-    booking = enum.auto()
+    integration = enum.auto()
     service = enum.auto()
     contact = enum.auto()
 
@@ -31,7 +31,7 @@ SOURCES = {
     "automation": Source.automation,
     AGENT.removesuffix(":"): Source.agent,
     "keywords": Source.keyword,
-    "integration": Source.booking,
+    "integration": Source.integration,
 }
 """The source by the word that the label of an actor begins with; that of other labels is the service."""
 
