@@ -73,5 +73,5 @@ def _reason(status: int, body: bytes) -> str:
         answer = {}
     listed = answer.get("message")
     said = "; ".join(map(str, listed)) if isinstance(listed, list) else fields.text(answer, "message")
-    said = said or fields.text(answer, "error_description") or fields.text(answer, "error")
-    return f"The CRM answered {status}{f': {said[:300]}' if said else ''}."
+    said = (said or fields.text(answer, "error_description") or fields.text(answer, "error"))[:300].rstrip(".")
+    return f"The CRM answered {status}: {said}." if said else f"The CRM answered {status}."

@@ -42,11 +42,12 @@ async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> 
     `CrmRefused` for a record without a phone and for a second one with a phone, and the `DomainError` of a bad value.
     """
     link = await find_link(unit, integration_id, external_id=record.external_id)
-    if link is not None and link.contact_id is None and not link.is_deleted:
-        return Compared(None, record.external_id, {})
     if not record.phone:
         raise CrmRefused(f"The contact {record.external_id} of the CRM has no phone.")
     phone = await contact_service.normalize(unit, record.phone)
+    was_deleted = link is not None and link.contact_id is None
+    if was_deleted and await contact_queries.find_by_phone(unit, phone) is None:
+        return Compared(None, record.external_id, {})
     there = dict[str, Any]()
     if link is not None and (moved := await _moved_here(unit, link, phone)):
         contact, there[PHONE] = moved, moved.phone
