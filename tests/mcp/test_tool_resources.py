@@ -51,11 +51,39 @@ async def test_resources_are_listed_and_read(assistant: Assistant, services: Ser
         "sms://contacts/{contact_id}",
         "sms://conversations/{conversation_id}",
         "sms://jobs/{job_id}",
+        "sms://templates/{template_id}",
+        "sms://campaigns/{campaign_id}",
     ]
     assert (await read(assistant, "sms://account"))["company_name"] == "Blue Door"
     assert (await read(assistant, f"sms://contacts/{contact_id}"))["phone"] == PHONE
     conversation = await read(assistant, f"sms://conversations/{conversation_id}")
     assert [message["body"] for message in conversation["messages"]["nodes"]] == ["Hello"]
+
+
+async def test_a_template_and_the_report_of_a_campaign_are_read_and_completed(
+    assistant: Assistant, http: httpx2.AsyncClient, new_account: Callable[..., Any]
+):
+    template = await assistant.call("save_template", name="Welcome", body="Hi {first_name}")
+    await assistant.call("create_contact", phone=PHONE)
+    campaign = await assistant.call("create_campaign", name="Spring", body="Hi", audience={"everyone": True})
+    uris = {name: f"sms://{name}s/{each['id']}" for name, each in (("template", template), ("campaign", campaign))}
+    other = Assistant(http, (await new_account(company_name="Others")).svc_key)
+
+    saved, report = [await read(assistant, uri) for uri in uris.values()]
+    refused = [(await other.post("resources/read", {"uri": uri})).json()["error"]["data"] for uri in uris.values()]
+
+    assert (saved["body"], saved["placeholders"]) == ("Hi {first_name}", ["first_name"])
+    assert (report["name"], report["status"], report["counts"]) == ("Spring", "draft", [])
+    assert [each["error_code"] for each in refused] == ["not_found"] * 2
+    for name, each in (("template", template), ("campaign", campaign)):
+        completed = await assistant.ask(
+            "completion/complete",
+            {
+                "ref": {"type": "ref/resource", "uri": f"sms://{name}s/{{{name}_id}}"},
+                "argument": {"name": f"{name}_id", "value": each["name"][:3]},
+            },
+        )
+        assert completed["completion"]["values"] == [str(each["id"])]
 
 
 @pytest.mark.parametrize(
