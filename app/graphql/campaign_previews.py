@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.campaigns import models, previews
+from app.domain.campaigns import models, previews, samples
+from app.domain.campaigns.planning import Planned
 from app.domain.campaigns.previews import Preview
 from app.domain.kernel.sms_parts import Encoding
 from app.graphql.campaigns import Campaign, CampaignId
@@ -150,3 +151,20 @@ class CampaignPreviewQuery:
         services = info.context.services
         max_segments = services.acceptor.max_segments
         return await previews.preview(info.context.unit, services.database.pool, id, max_segments)
+
+    @strawberry.field(
+        graphql_type=SampleText | None,
+        description="Preview a text with placeholders as one contact would get it. Nothing is sent or written; null "
+        "beside the error not_found.",
+        directives=guarded("contacts:read", "message_too_long", "not_found"),
+    )
+    async def preview_text(
+        self,
+        info: Info,
+        body: Annotated[
+            str, strawberry.argument(description="The text, 1 to 1600 characters. A faulty placeholder is refused.")
+        ],
+        contact_id: Annotated[BigInt, strawberry.argument(description="The contact.")],
+    ) -> Planned:
+        """Return the text."""
+        return await samples.render(info.context.unit, body, contact_id)

@@ -7,6 +7,7 @@ import { campaigns } from './features/campaigns/routes.ts';
 import { contacts } from './features/contacts/routes.ts';
 import { inbox } from './features/conversations/routes.ts';
 import { home } from './features/home/routes.ts';
+import { templates } from './features/templates/routes.ts';
 import { webhooks } from './features/webhooks/routes.ts';
 import { root } from './shell/root.ts';
 import { SignedIn } from './shell/SignInAgain.tsx';
@@ -14,7 +15,17 @@ import { SignedIn } from './shell/SignInAgain.tsx';
 const signedIn = createRoute({ getParentRoute: () => root, path: 'signed-in', component: SignedIn });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, ...inbox, ...contacts, ...campaigns, billing, ...settings, webhooks, signedIn]),
+  routeTree: root.addChildren([
+    home,
+    ...inbox,
+    ...contacts,
+    ...campaigns,
+    ...templates,
+    billing,
+    ...settings,
+    webhooks,
+    signedIn,
+  ]),
   basepath: '/app',
   defaultPreload: 'intent',
   scrollRestoration: true,

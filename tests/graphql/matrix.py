@@ -148,6 +148,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "set_placeholder_fallback": lambda _: {"name": "first_name", "fallback": "friend"},
     "measure_text": lambda _: {"body": "Hello"},
     "check_text": lambda _: {"body": "Hello"},
+    "preview_text": lambda ids: {"body": "Hi {company_name}", "contact_id": ids["contact"]},
     "watch_keyword": lambda _: {"keyword": "another"},
     "update_keyword": lambda ids: {"id": ids["keyword"], "changes": {"reply": "Hello"}},
     "read_notices": lambda _: {"up_to": 2**31},

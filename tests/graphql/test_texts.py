@@ -23,6 +23,9 @@ MEASURE = f"""query ($body: String!, $template: Boolean! = false, $to: String, $
 CHECK = """query ($body: String!, $template: Boolean! = false, $first: Boolean! = false) {
   check_text(body: $body, template: $template, first_promotional: $first) {
     rule severity text advice position length } }"""
+PREVIEW = """query ($body: String!, $contact: BigInt!) { preview_text(body: $body, contact_id: $contact) {
+  phone body encoding segments credits missing } }"""
+ADD_CONTACT = """mutation ($contact: NewContact!) { create_contact(contact: $contact) { id } }"""
 CREATE = """mutation ($body: String!) { create_template(name: "A", body: $body) {
   findings { rule severity position length } } }"""
 STEPS = """mutation ($steps: [NewSequenceStep!]!) { create_sequence(name: "A", steps: $steps) {
@@ -155,3 +158,28 @@ async def test_measures_and_checks_say_whether_the_account_encodes_its_sends(
     assert before[0] == {"is_smart_encoded": False, "body": {**plain, "smart_encoded": {"segments": 3}}}
     assert after[0] == {"is_smart_encoded": True, "body": {**plain, **encoded}}
     assert ("encoding" in before[1], "encoding" in after[1]) == (False, False)
+
+
+async def test_a_text_is_previewed_for_a_contact_whether_or_not_it_may_be_texted(
+    api: httpx2.AsyncClient, services: Services
+) -> None:
+    person = {"phone": "+12025550143", "first_name": "Zoë", "dnd_sms": True}
+    contact = (await ask(api, ADD_CONTACT, contact=person))["id"]
+
+    found = await ask(api, PREVIEW, body="Hi {first_name}, {last_name|friend}. It’s {company_name}.", contact=contact)
+
+    assert found == {
+        "phone": "+12025550143",
+        "body": "Hi Zoë, friend. It’s Blue Door.",
+        "encoding": "ucs_2",
+        "segments": 1,
+        "credits": 1,
+        "missing": ["last_name"],
+    }
+    await ACCOUNTS.change(services, smart_encoding=True, fold_accents=True)
+    folded = await ask(api, PREVIEW, body="Hi {first_name}, it’s us.", contact=contact)
+    assert (folded["body"], folded["encoding"]) == ("Hi Zoe, it's us.", "gsm_7")
+    code, field, _ = await refused(api, PREVIEW, body="Hi {firstname}", contact=contact)
+    assert (code, field) == ("invalid_input", "body")
+    code, _, _ = await refused(api, PREVIEW, body="Hi", contact=contact + 1)
+    assert code == "not_found"

@@ -37,8 +37,7 @@ async def send(
     account = await accounts.get_own(unit)
     phone = phones.normalize(to.strip(), account.region)
     contact = await contacts.find_by_phone(unit, phone)
-    person = {name: getattr(contact, name) for name in ("first_name", "last_name", "email", "created_at") if contact}
-    custom = contact.custom_fields if contact else {}
+    person = placeholders.of_contact(contact) if contact else {"phone": phone}
     content = Content(
         campaign.body,
         account.company_name,
@@ -46,7 +45,7 @@ async def send(
         is_smart_encoded=campaign.is_smart_encoded,
         fold_accents=account.fold_accents,
     )
-    written = content.render(placeholders.values({**person, "phone": phone}, custom)).text
+    written = content.render(person).text
     body = content.encode(written)
     send = Send(
         phone,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from app.domain.contacts import custom_fields
-from app.domain.contacts.models import CustomFieldType
+from app.domain.contacts.models import Contact, CustomFieldType
 from app.domain.kernel.placeholders import PlaceholderName, ValueKind
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -41,3 +41,9 @@ def values(row: Mapping[str, object], custom: Mapping[str, custom_fields.Value])
     if not custom:
         return dict(row)
     return {**row, **{f"custom.{key}": custom_fields.show(value) for key, value in custom.items()}}
+
+
+def of_contact(contact: Contact) -> dict[str, object]:
+    """Return the values of a contact's placeholders."""
+    names = (each.name for each in PLACEHOLDERS)
+    return values({name: getattr(contact, name) for name in names}, contact.custom_fields)

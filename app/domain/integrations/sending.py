@@ -18,7 +18,6 @@ from app.db.engine import Connection, Database
 from app.domain.accounts import queries as accounts
 from app.domain.contacts import placeholders
 from app.domain.contacts import queries as contacts
-from app.domain.contacts.models import Contact
 from app.domain.integrations import texts
 from app.domain.integrations.models import Booking, BookingTextKind, BookingTextStatus
 from app.domain.kernel import sql
@@ -178,7 +177,8 @@ class BookingTexts:
             if booking is None or booking.starts_at is None:
                 return ""
             account, contact = await accounts.get_own(unit), await contacts.find_by_phone(unit, row.phone)
-            known = _values(contact, row.phone) | texts.values(booking, account.time_zone)
+            person = placeholders.of_contact(contact) if contact else {"phone": row.phone}
+            known = person | texts.values(booking, account.time_zone)
         filled = compiled(body, tuple(row.fallbacks.items())).render({**known, "company_name": account.company_name})
         return filled.text
 
@@ -215,10 +215,3 @@ def _unchanged(rows: Sequence[DueText]) -> Check:
         return [row["id"] for row in rows]
 
     return check
-
-
-def _values(contact: Contact | None, phone: str) -> dict[str, object]:
-    if contact is None:
-        return {"phone": phone}
-    names = ("first_name", "last_name", "email", "phone", "created_at")
-    return placeholders.values({name: getattr(contact, name) for name in names}, contact.custom_fields)

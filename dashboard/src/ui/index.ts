@@ -1,9 +1,12 @@
 export { Confirm } from './Confirm.tsx';
 export { Cost } from './Cost.tsx';
 export { Icon, type IconName } from './icons.tsx';
+export { More } from './More.tsx';
 export { Card, Facts, Heading, Page } from './Page.tsx';
+export { countParts } from './parts.ts';
 export { Empty, Failure, Notice, Refused, Skeleton } from './states.tsx';
 export { type Column, Table } from './Table.tsx';
+export { Unsaved } from './Unsaved.tsx';
 export { useSettled } from './useSettled.ts';
 export { type Act, useAct } from './useAct.ts';
 export { Badge, brief, count, instant, type Kind, money, plural, Secret, Time, words } from './values.tsx';

@@ -31,7 +31,13 @@ export function Failure({ error, retry }: { error: CombinedError; retry?: () => 
   return <Refused refusal={refusalOf(error)} retry={retry} />;
 }
 
-export function Refused({ refusal, retry }: { refusal: Refusal; retry?: () => void }) {
+interface RefusedProps {
+  refusal: Refusal;
+  retry?: () => void;
+  retryLabel?: string;
+}
+
+export function Refused({ refusal, retry, retryLabel = 'Try again' }: RefusedProps) {
   return (
     <div role="alert" className={`${styles.notice} ${styles.bad}`}>
       <Icon name="warning" />
@@ -41,7 +47,7 @@ export function Refused({ refusal, retry }: { refusal: Refusal; retry?: () => vo
       </span>
       {retry && (
         <Button variant="default" size="xs" onClick={retry}>
-          Try again
+          {retryLabel}
         </Button>
       )}
     </div>

@@ -161,3 +161,14 @@ export const JobState = graphql(`
     }
   }
 `);
+
+export const ContactsFound = graphql(`
+  query ContactsFound($search: String) {
+    contacts(search: $search, first: 20) {
+      nodes {
+        id
+        label
+      }
+    }
+  }
+`);

@@ -1,0 +1,33 @@
+"""Render a text with placeholders for one contact, before it is saved or sent."""
+
+from app.domain.accounts import queries as accounts
+from app.domain.billing import prices
+from app.domain.campaigns import content
+from app.domain.campaigns.content import Content
+from app.domain.campaigns.planning import Planned
+from app.domain.contacts import placeholders
+from app.domain.contacts import queries as contacts
+from app.domain.kernel import sms_parts
+from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.templates import queries as templates
+
+
+async def render(unit: UnitOfWork, body: str, contact_id: int) -> Planned:
+    """Return the text that a contact would get, whether or not it may be texted.
+
+    Raises `InvalidInput` or `MessageTooLong` for a text that cannot be saved, and `NotFound` for the contact.
+    """
+    await content.check(unit, body)
+    contact, account = await contacts.get(unit, contact_id), await accounts.get_own(unit)
+    written = Content(
+        body,
+        account.company_name,
+        await templates.find_fallbacks(unit),
+        is_smart_encoded=account.smart_encoding,
+        fold_accents=account.fold_accents,
+    )
+    rendering = written.render(placeholders.of_contact(contact))
+    text = written.encode(rendering.text)
+    parts = sms_parts.count(text)
+    credits = parts.segments * prices.credits_per_segment(contact.phone, account.region)
+    return Planned(contact.id, contact.phone, "", text, parts.encoding, parts.segments, credits, rendering.missing)

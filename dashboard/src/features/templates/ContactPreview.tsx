@@ -1,0 +1,46 @@
+// A text as one contact would read it.
+
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { Card, Empty, plural, Skeleton, useSettled } from '../../ui/index.ts';
+import { type Refusal, refusalOf } from '../../graphql/index.ts';
+import { ContactPicker, type PickedContact, useNewestContact } from '../contacts/index.ts';
+import { TextPreviewed } from './queries.ts';
+import styles from './templates.module.css';
+
+export function ContactPreview({ body }: { body: string }) {
+  const [chosen, setChosen] = useState<PickedContact>();
+  const newest = useNewestContact();
+  const contact = chosen ?? newest;
+  return (
+    <Card title="As a person reads it">
+      <ContactPicker label="Contact" value={contact} onChange={setChosen} />
+      {contact && body.trim() !== '' && <Shown body={body} contact={contact} />}
+      {!contact && <Empty>There is no contact yet whose values could stand in place of the placeholders.</Empty>}
+    </Card>
+  );
+}
+
+function Shown({ body, contact }: { body: string; contact: PickedContact }) {
+  const settled = useSettled(body);
+  const [{ data, error }] = useQuery({ query: TextPreviewed, variables: { body: settled, contact_id: contact.id } });
+  const preview = data?.preview_text;
+  if (error) return <p className={styles.soft}>{textOf(refusalOf(error))}</p>;
+  if (!preview) return <Skeleton rows={2} />;
+  return (
+    <>
+      <p className={styles.bubble} dir="auto">
+        {preview.body}
+      </p>
+      <p className={styles.soft}>
+        {plural(preview.segments, 'part')} · {preview.encoding === 'gsm_7' ? 'GSM-7' : 'UCS-2'} ·{' '}
+        {plural(preview.credits, 'credit')}
+        {preview.missing.length > 0 && ` · not known of ${contact.label}: ${preview.missing.join(', ')}`}
+      </p>
+    </>
+  );
+}
+
+function textOf({ code, text }: Refusal): string {
+  return code === 'invalid_input' ? 'The text cannot be shown before its error is mended.' : text;
+}

@@ -1,0 +1,150 @@
+// One template, new or saved: its text with what it costs, and how a contact would read it.
+
+import { Button, TextInput } from '@mantine/core';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useRef, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { useMay } from '../../graphql/index.ts';
+import { Badge, Card, Confirm, Empty, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { ContactPreview } from './ContactPreview.tsx';
+import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
+import { type Template, TemplateOne } from './queries.ts';
+import styles from './templates.module.css';
+import { TextEditor } from './TextEditor.tsx';
+
+const route = getRouteApi('/templates/$id');
+
+export function TemplatePage() {
+  const { id } = route.useParams();
+  const [{ data, error, fetching }, again] = useQuery({
+    query: TemplateOne,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
+  const template = data?.template;
+  if (!template) {
+    return (
+      <Page title="Template">
+        {fetching ? (
+          <Skeleton />
+        ) : error ? (
+          <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
+        ) : (
+          <Empty>There is no such template.</Empty>
+        )}
+      </Page>
+    );
+  }
+  return (
+    <Page title={template.name} actions={<Remove template={template} />}>
+      <Editor key={id} template={template} />
+    </Page>
+  );
+}
+
+export function NewTemplatePage() {
+  return (
+    <Page title="New template">
+      <Editor />
+    </Page>
+  );
+}
+
+function Editor({ template }: { template?: Template }) {
+  const client = useClient();
+  const navigate = useNavigate();
+  const key = useRef('');
+  const create = useAct(CreateTemplate);
+  const update = useAct(UpdateTemplate);
+  const mayWrite = useMay('campaigns:write');
+  const mayPreview = useMay('contacts:read');
+  const [name, setName] = useState(template?.name ?? '');
+  const [body, setBody] = useState(template?.body ?? '');
+  const { refusal } = template ? update : create;
+  const isChanged = name !== (template?.name ?? '') || body !== (template?.body ?? '');
+  const wrong = (field: string) => (refusal?.field?.endsWith(field) ? refusal.text : undefined);
+  const edit = (set: (text: string) => void) => (text: string) => {
+    create.forget();
+    update.forget();
+    set(text);
+  };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (template) return void update.run({ id: template.id, changes: { name, body }, version: template.version });
+    key.current ||= crypto.randomUUID();
+    const made = await create.run({ name, body, idempotency_key: key.current });
+    if (!made) key.current = '';
+    else await navigate({ to: '/templates/$id', params: { id: made.create_template.id }, ignoreBlocker: true });
+  };
+  const load = async () => {
+    const variables = { id: template?.id ?? 0 };
+    const { data } = await client.query(TemplateOne, variables, { requestPolicy: 'network-only' });
+    if (!data?.template) return;
+    setName(data.template.name);
+    setBody(data.template.body);
+    update.forget();
+  };
+  return (
+    <div className={styles.columns}>
+      <Card title="The text">
+        <form className={styles.form} onSubmit={(event) => void submit(event)}>
+          <TextInput
+            label="Name"
+            description="Only you see it."
+            value={name}
+            readOnly={!mayWrite}
+            error={wrong('name')}
+            onChange={({ currentTarget }) => edit(setName)(currentTarget.value)}
+          />
+          <TextEditor label="Text" body={body} isReadOnly={!mayWrite} error={wrong('body')} onChange={edit(setBody)} />
+          {refusal?.code === 'conflict' && (
+            <Refused refusal={refusal} retry={() => void load()} retryLabel="Show what is saved" />
+          )}
+          {refusal && !refusal.field && <Refused refusal={refusal} />}
+          {mayWrite && (
+            <div className={styles.foot}>
+              <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!isChanged}>
+                Save the template
+              </Button>
+              {template && !isChanged && (
+                <span role="status">
+                  <Badge kind="good">Saved</Badge>
+                </span>
+              )}
+            </div>
+          )}
+        </form>
+      </Card>
+      {mayPreview && <ContactPreview body={body} />}
+      <Unsaved isChanged={isChanged && mayWrite} />
+    </div>
+  );
+}
+
+function Remove({ template: { id, name } }: { template: Template }) {
+  const navigate = useNavigate();
+  const remove = useAct(DeleteTemplate);
+  const [isAsked, setAsked] = useState(false);
+  const confirm = async () => {
+    if (await remove.run({ id })) await navigate({ to: '/templates', ignoreBlocker: true });
+  };
+  if (!useMay('campaigns:write')) return null;
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsked(true)}>
+        Delete
+      </Button>
+      <Confirm
+        title={`Delete ${name}?`}
+        act={`Delete ${name}`}
+        isOpen={isAsked}
+        isBusy={remove.isBusy}
+        refusal={remove.refusal}
+        onClose={() => setAsked(false)}
+        onConfirm={() => void confirm()}
+      >
+        The template goes for everyone in your account. Texts and campaigns that were made from it stay as they are.
+      </Confirm>
+    </>
+  );
+}

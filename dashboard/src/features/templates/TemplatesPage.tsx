@@ -1,0 +1,88 @@
+// The saved templates, the newest first.
+
+import { Button, TextInput } from '@mantine/core';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { useMay, usePages } from '../../graphql/index.ts';
+import { Empty, Failure, Icon, More, Page, Skeleton, Table, Time, useSettled } from '../../ui/index.ts';
+import { templatesListing } from './queries.ts';
+import styles from './templates.module.css';
+
+const route = getRouteApi('/templates');
+
+export function TemplatesPage() {
+  const { search } = route.useSearch();
+  const pages = usePages(templatesListing, { search });
+  const mayWrite = useMay('campaigns:write');
+  const add = mayWrite && (
+    <Button
+      leftSection={<Icon name="plus" size={16} />}
+      renderRoot={(props) => <Link to="/templates/new" {...props} />}
+    >
+      New template
+    </Button>
+  );
+  const isEmpty = pages.rows.length === 0 && !pages.isLoading && !pages.error;
+  return (
+    <Page title="Templates" actions={!(isEmpty && !search) && add}>
+      {!(isEmpty && !search) && <Search search={search} />}
+      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
+      {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
+      {isEmpty && !search && (
+        <Empty action={add}>A template is a text that you send often: replies and campaigns begin with it.</Empty>
+      )}
+      {isEmpty && search && (
+        <Empty action={<Link to="/templates">Show all templates</Link>}>No template matches.</Empty>
+      )}
+      {pages.rows.length > 0 && (
+        <Table
+          label="Templates"
+          rows={pages.rows}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Name',
+              cell: ({ id, name }) => (
+                <Link to="/templates/$id" params={{ id }}>
+                  {name}
+                </Link>
+              ),
+            },
+            {
+              title: 'Text',
+              cell: ({ body }) => (
+                <span className={styles.excerpt} dir="auto">
+                  {body}
+                </span>
+              ),
+            },
+            { title: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
+          ]}
+        />
+      )}
+      <More pages={pages} />
+    </Page>
+  );
+}
+
+function Search({ search }: { search?: string }) {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState(search ?? '');
+  const settled = useSettled(typed.trim());
+  const apply = useEffectEvent((wanted: string) => {
+    if (wanted !== (search ?? '')) {
+      void navigate({ to: '/templates', search: { search: wanted || undefined }, replace: true });
+    }
+  });
+  useEffect(() => apply(settled), [settled]);
+  return (
+    <TextInput
+      mb="sm"
+      type="search"
+      aria-label="Search templates"
+      placeholder="Search names and texts"
+      value={typed}
+      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+    />
+  );
+}

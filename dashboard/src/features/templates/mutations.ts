@@ -1,0 +1,34 @@
+import { graphql } from '../../graphql/index.ts';
+import { TemplateRow } from './queries.ts';
+
+export const CreateTemplate = graphql(
+  `
+    mutation TemplatesCreate($name: String!, $body: String!, $idempotency_key: String) {
+      create_template(name: $name, body: $body, idempotency_key: $idempotency_key) {
+        id
+        ...TemplateRow
+      }
+    }
+  `,
+  [TemplateRow],
+);
+
+export const UpdateTemplate = graphql(
+  `
+    mutation TemplatesUpdate($id: BigInt!, $changes: TemplateChanges!, $version: Int!) {
+      update_template(id: $id, changes: $changes, expected_version: $version) {
+        id
+        ...TemplateRow
+      }
+    }
+  `,
+  [TemplateRow],
+);
+
+export const DeleteTemplate = graphql(`
+  mutation TemplatesDelete($id: BigInt!) {
+    delete_template(id: $id) {
+      id
+    }
+  }
+`);
