@@ -16,6 +16,14 @@ KEPT = 4 * 1024 * 1024
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
+class AnsweredRefusal(CrmRefused):
+    """A refusal with the object that the CRM answered; an empty one for an answer that is none."""
+
+    def __init__(self, reason: str, answer: Mapping[str, Any]) -> None:
+        super().__init__(reason)
+        self.answer = answer
+
+
 @dataclass(frozen=True, slots=True)
 class Api:
     """The API of a CRM at an address, which is called with at most 10 seconds for an answer."""
@@ -33,7 +41,7 @@ class Api:
         """Send JSON, and return the JSON object of the answer; an empty one for an empty answer.
 
         Raises `CrmUnauthorized` for 401, `CrmGone` for 404 and 410, `CrmAway` for 408, 429, 5xx and no answer, and
-        `CrmRefused` for any other refusal.
+        `AnsweredRefusal` for any other refusal.
         """
         content = b"" if body is None else orjson.dumps(body)
         return await self._send(method, path, {**headers, "content-type": JSON}, content)
@@ -49,11 +57,12 @@ class Api:
         if status in (408, 425, 429) or status >= 500:
             raise CrmAway(f"The CRM answered {status}.", reply.retry_after)
         if status == 401:
-            raise CrmUnauthorized(_reason(status, reply.body))
+            raise CrmUnauthorized(_reason(status, _said(reply.body)))
         if status in (404, 410):
-            raise CrmGone(_reason(status, reply.body))
+            raise CrmGone(_reason(status, _said(reply.body)))
         if not 200 <= status < 300:
-            raise CrmRefused(_reason(status, reply.body))
+            answer = _said(reply.body)
+            raise AnsweredRefusal(_reason(status, answer), answer)
         return _object(reply.body)
 
 
@@ -65,12 +74,16 @@ def _object(body: bytes) -> Mapping[str, Any]:
         raise CrmAway("The answer of the CRM is not a JSON object.") from None
 
 
-def _reason(status: int, body: bytes) -> str:
-    """Return a sentence with the reason that an answer gives."""
+def _said(body: bytes) -> Mapping[str, Any]:
+    """Return the object of a refusal; an empty one where there is none."""
     try:
-        answer = fields.load(body)
+        return fields.load(body)
     except fields.NotThere:
-        answer = {}
+        return {}
+
+
+def _reason(status: int, answer: Mapping[str, Any]) -> str:
+    """Return a sentence with the reason that an answer gives."""
     listed = answer.get("message")
     said = "; ".join(map(str, listed)) if isinstance(listed, list) else fields.text(answer, "message")
     said = (said or fields.text(answer, "error_description") or fields.text(answer, "error"))[:300].rstrip(".")

@@ -24,7 +24,7 @@ class CrmSettings(BaseSettings):
         "https://services.leadconnectorhq.com", pattern=ADDRESS, description="the address of the API"
     )
     highlevel_authorize_url: str = Field(
-        "https://marketplace.gohighlevel.com/oauth/chooselocation",
+        "https://marketplace.gohighlevel.com/v2/oauth/chooselocation",
         pattern=ADDRESS,
         description="the address at which people authorize the application",
     )

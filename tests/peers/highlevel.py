@@ -1,8 +1,11 @@
 """A simulated HighLevel: OAuth with single-use refresh tokens, contacts, conversations, limits, and signed notices.
 
-Written from marketplace.gohighlevel.com/docs: Get Access Token, Get Contact, Upsert Contact, Update Contact, Get
-Duplicate Contact, Search Contacts, Add an inbound message, Update message status, Uninstall an application,
-Conversation Providers, Webhook Integration Guide, Rate Limits.
+Written from marketplace.gohighlevel.com/docs: Get Access Token, Get Contact, Create Contact, Update Contact, Get
+Duplicate Contact, Search Contacts, Add an inbound message, Update message status, Uninstall an application, Scopes,
+Conversation Providers, Webhook Integration Guide, Rate Limits; and checked against the OpenAPI files of
+github.com/GoHighLevel/highlevel-api-docs. They do not tell the texts of refusals, which are those that clients in
+public repositories handle: 400 for a contact that is not there, 400 with `meta` for a duplicate, 401 for a scope that
+was not given.
 """
 
 import asyncio
@@ -27,6 +30,20 @@ Json = dict[str, Any]
 NEVER_SECONDS = 3600.0
 PAGE_LIMIT = 100
 SETTABLE = ("phone", "firstName", "lastName", "email")
+UNIQUE = ("email", "phone")
+"""The fields that no two contacts of a sub-account share, unless it allows duplicates."""
+
+COMPANY = {"companyId": "company1", "userId": "user1"}
+WRITE = "conversations/message.write"
+NEEDED = {
+    "GET contacts": "contacts.readonly",
+    "POST contacts": "contacts.write",
+    "PUT contacts": "contacts.write",
+    "POST conversations": WRITE,
+    "PUT conversations": WRITE,
+    "DELETE marketplace": "oauth.write",
+}
+"""The scopes of the calls by the security of their references; the search needs that of reading."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +58,9 @@ class Fault:
 class Refusal(Exception):
     """A response with an error."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, **meta: str) -> None:
         super().__init__(message)
-        self.status, self.message = status, message
+        self.status, self.message, self.meta = status, message, meta
 
 
 @dataclass
@@ -65,6 +82,7 @@ class HighLevelPeer:
     faults: deque[Fault] = field(default_factory=deque[Fault])
     calls: list[str] = field(default_factory=list[str])
     is_installed: bool = False
+    scopes: str = ""
     _codes: dict[str, Json] = field(default_factory=dict[str, Json])
     _access: set[str] = field(default_factory=set[str])
     _refresh: set[str] = field(default_factory=set[str])
@@ -156,16 +174,21 @@ class HighLevelPeer:
         try:
             if path == "/oauth/token":
                 return 200, {}, self._token(dict(parse_qsl(body.decode())))
-            self._check(headers)
+            self._check(method, path, headers)
             return 200, {}, self._serve(method, path, dict(parse_qsl(query)), orjson.loads(body) if body else {})
         except Refusal as refusal:
-            return refusal.status, {}, {"statusCode": refusal.status, "message": refusal.message}
+            meta = {"meta": refusal.meta} if refusal.meta else {}
+            return refusal.status, {}, {"statusCode": refusal.status, "message": refusal.message, **meta}
 
-    def _check(self, headers: dict[str, str]) -> None:
+    def _check(self, method: str, path: str, headers: dict[str, str]) -> None:
         if headers.get("authorization", "").removeprefix("Bearer ") not in self._access:
             raise Refusal(401, "Invalid JWT")
         if headers.get("version") not in ("2021-07-28", "2021-04-15"):
             raise Refusal(401, "version header was not found")
+        area = path.split("/")[1]
+        needed = "contacts.readonly" if path == "/contacts/search" else NEEDED.get(f"{method} {area}")
+        if needed is not None and needed not in self.scopes.split():
+            raise Refusal(401, "The token is not authorized for this scope.")
 
     def _token(self, form: dict[str, str]) -> Json:
         if (form.get("client_id"), form.get("client_secret")) != (self.client_id, self.client_secret):
@@ -177,6 +200,7 @@ class HighLevelPeer:
             digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
             if base64.urlsafe_b64encode(digest).decode().rstrip("=") != asked["code_challenge"]:
                 raise Refusal(400, "Invalid grant: code verifier is invalid")
+            self.scopes = asked["scope"]
         elif form.get("refresh_token") not in self._refresh:
             raise Refusal(400, "Invalid grant: refresh token is invalid")
         self._refresh.discard(form.get("refresh_token", ""))
@@ -184,7 +208,7 @@ class HighLevelPeer:
         access, refresh = self._id("access"), self._id("refresh")
         self._access, self._refresh = {access}, self._refresh | {refresh}
         known = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "userType": "Location"}
-        return {**known, "expires_in": self.token_seconds, "locationId": self.location, "companyId": "company1"}
+        return {**known, "expires_in": self.token_seconds, "locationId": self.location, **COMPANY, "scope": self.scopes}
 
     def _serve(self, method: str, path: str, query: dict[str, str], body: Json) -> Json:
         area, *names = path.strip("/").split("/")
@@ -194,7 +218,8 @@ class HighLevelPeer:
             case "conversations", "POST", ["messages", "inbound"]:
                 self._get(body["contactId"])
                 self.messages.append(body)
-                return {"success": True, "conversationId": f"of-{body['contactId']}", "messageId": self._id("msg")}
+                ids = {"conversationId": f"of-{body['contactId']}", "messageId": self._id("msg")}
+                return {"success": True, "message": "Message queued.", **ids}
             case "conversations", "PUT", ["messages", id, "status"]:
                 self.statuses.setdefault(id, []).append(body)
                 return {"messageId": id}
@@ -212,14 +237,14 @@ class HighLevelPeer:
                 return {"contact": found[0] if found else None}
             case "POST", ["search"]:
                 return self._search(body)
-            case "POST", ["upsert"]:
-                known = [each["id"] for each in self.contacts.values() if each["phone"] == body.get("phone")]
-                id, event = (known[0], "ContactUpdate") if known else (self._id("contact"), "ContactCreate")
-                return {"new": not known, "contact": self._save(id, body, event)}
+            case "POST", []:
+                self._refuse_duplicate(body)
+                return {"contact": self._save(self._id("contact"), body, "ContactCreate")}
             case "GET", [id]:
                 return {"contact": self._get(id)}
             case _:
                 self._get(names[-1])
+                self._refuse_duplicate(body, names[-1])
                 return {"succeded": True, "contact": self._save(names[-1], body, "ContactUpdate")}
 
     def _search(self, body: Json) -> Json:
@@ -233,9 +258,16 @@ class HighLevelPeer:
         shown = [{**each, "searchAfter": [each["dateUpdated"], each["id"]]} for each in page]
         return {"contacts": shown, "total": len(listed)}
 
+    def _refuse_duplicate(self, values: Json, id: str = "") -> None:
+        for name in UNIQUE:
+            for each in self.contacts.values():
+                if values.get(name) and each[name] == values[name] and each["id"] != id:
+                    text = "This location does not allow duplicated contacts."
+                    raise Refusal(400, text, contactId=each["id"], contactName="", matchingField=name)
+
     def _get(self, id: str) -> Json:
         if id not in self.contacts:
-            raise Refusal(400 if not id else 404, f"Contact with id {id} not found")
+            raise Refusal(400, f"Contact with id {id} not found")
         return self.contacts[id]
 
     def _save(self, id: str, values: Json, event: str) -> Json:

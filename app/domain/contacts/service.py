@@ -212,11 +212,9 @@ async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:
     values: dict[str, Any] = {name: EMPTY.get(name, "") if value is None else value for name, value in stored}
     if "phone" in values:
         values["phone"] = phones.normalize(values["phone"], await _region(unit))
-    for name in ("first_name", "last_name", "source"):
+    for name in ("first_name", "last_name", "source", "email"):
         if name in values:
-            values[name] = clean_text(name, values[name], MAX_NAME)
-    if "email" in values:
-        values["email"] = clean_email(values["email"])
+            values[name] = clean(name, values[name])
     if "tags" in values:
         values["tags"] = clean_tags(values["tags"])
     if "custom_fields" in values:
@@ -250,6 +248,11 @@ def clean_text(name: str, value: str, limit: int) -> str:
             reason=f"{name} must have at most {limit} characters.", field="tags" if name == "A tag" else name
         )
     return value
+
+
+def clean(name: str, value: str) -> str:
+    """Return a trimmed name, source or e-mail address, by the name of its field; raise `InvalidInput`."""
+    return clean_email(value) if name == "email" else clean_text(name, value, MAX_NAME)
 
 
 def clean_email(value: str) -> str:

@@ -5,41 +5,50 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries as contact_queries
 from app.domain.contacts import service as contact_service
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
-from app.domain.crm.connector import ContactValues, CrmContact, CrmRefused
+from app.domain.crm.connector import CrmContact, CrmRefused
 from app.domain.crm.merging import DND, MERGED, Side, merge
 from app.domain.crm.models import CrmLink, CrmPush, CrmPushKind, CrmPushStatus
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 PHONE = "phone"
 SOURCE = "crm"
 UNSYNCHRONIZED = {"synchronize_session": False}
+IS_CHECK = text(f"kind = '{CrmPushKind.check}' AND status = '{CrmPushStatus.waiting}'")
+
+
+class PhoneTaken(CrmRefused):
+    """Another record of the CRM, with the id `external_id`, is linked with the contact that has the `phone`."""
+
+    def __init__(self, external_id: str, phone: str) -> None:
+        super().__init__(f"The contact {external_id} of the CRM has the same phone.")
+        self.external_id, self.phone = external_id, phone
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The contact of a record, and the values to write to the CRM; none where both sides agree."""
+    """The contact of a record, and the values to write to the CRM; none where both sides agree.
+
+    `refused` says why a value of the record was not taken over; it is empty where all were.
+    """
 
     contact_id: int | None
     external_id: str
     there: Mapping[str, Any]
-
-    @property
-    def values(self) -> ContactValues:
-        """Return the values to write to the CRM."""
-        return ContactValues(**self.there)
+    refused: str = ""
 
 
 async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> Compared:
     """Take from a record of the CRM what is newer there, and return what is newer here.
 
     A record belongs to the contact with its phone, which is added if there is none, unless it was deleted here. Raises
-    `CrmRefused` for a record without a phone and for a second one with a phone, and the `DomainError` of a bad value.
+    `CrmRefused` for a record without a phone, `PhoneTaken` for a second one with a phone, and `InvalidPhone`.
     """
     link = await find_link(unit, integration_id, external_id=record.external_id)
     if not record.phone:
@@ -54,10 +63,11 @@ async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> 
     else:
         contact = await contact_service.find_or_create(unit, phone, SOURCE)
     link = await _attach(unit, integration_id, link, record, contact)
-    there |= await _merge(unit, link, contact, record)
+    usable, refused = _check(record)
+    there |= await _merge(unit, link, contact, Side(usable, record.changed_at, {}))
     if not there:
         await _end_pushes(unit, integration_id, contact.id)
-    return Compared(contact.id, record.external_id, there)
+    return Compared(contact.id, record.external_id, there, refused)
 
 
 async def agree(unit: UnitOfWork, integration_id: int, external_id: str, values: Mapping[str, Any]) -> None:
@@ -87,6 +97,39 @@ async def end_link(unit: UnitOfWork, integration_id: int, external_id: str) -> N
 async def drop_link(unit: UnitOfWork, link: CrmLink) -> None:
     """Delete a link, so that its contact is added to the CRM again."""
     await unit.execute(delete(CrmLink).where(CrmLink.id == link.id).execution_options(**UNSYNCHRONIZED))
+
+
+async def add_check(unit: UnitOfWork, integration_id: int, external_id: str) -> None:
+    """Add a check of a record of the CRM, or have the one that waits be done again."""
+    now = unit.clock.now()
+    row = {
+        "account_id": unit.actor.account_id,
+        "integration_id": integration_id,
+        "kind": CrmPushKind.check,
+        "external_id": external_id,
+        "due_at": now,
+        "created_at": now,
+    }
+    added = insert(CrmPush).values(row)
+    repeated = added.on_conflict_do_update(
+        index_elements=["integration_id", "external_id"],
+        index_where=IS_CHECK,
+        set_={"version": CrmPush.version + 1},
+    )
+    await unit.execute(repeated)
+
+
+async def make_room(unit: UnitOfWork, integration_id: int, taken: PhoneTaken, phone: str) -> None:
+    """Drop the link of a record whose present phone is another one, and check it anew.
+
+    Raises `taken` where it still has the phone.
+    """
+    if phone and await contact_service.normalize(unit, phone) == taken.phone:
+        raise taken
+    link = await find_link(unit, integration_id, external_id=taken.external_id)
+    if link is not None:
+        await drop_link(unit, link)
+        await add_check(unit, integration_id, taken.external_id)
 
 
 async def add_push(unit: UnitOfWork, integration_id: int, contact_id: int) -> None:
@@ -121,13 +164,13 @@ async def _moved_here(unit: UnitOfWork, link: CrmLink, phone: str) -> Contact | 
 async def _attach(
     unit: UnitOfWork, integration_id: int, link: CrmLink | None, record: CrmContact, contact: Contact
 ) -> CrmLink:
-    """Return the link of a record with its contact; raise `CrmRefused` where another record has the contact."""
+    """Return the link of a record with its contact; raise `PhoneTaken` where another record has the contact."""
     if link is not None and link.contact_id == contact.id:
         link.is_deleted = False
         return link
     other = await find_link(unit, integration_id, contact_id=contact.id)
     if other is not None and not other.is_deleted:
-        raise CrmRefused(f"The contact {other.external_id} of the CRM has the same phone.")
+        raise PhoneTaken(other.external_id, contact.phone)
     for each in (other, link):
         if each is not None:
             await drop_link(unit, each)
@@ -142,17 +185,30 @@ async def _attach(
     return added
 
 
-async def _merge(unit: UnitOfWork, link: CrmLink, contact: Contact, record: CrmContact) -> Mapping[str, Any]:
+def _check(record: CrmContact) -> tuple[dict[str, Any], str]:
+    """Return the values of a record that a contact can have, and why another one is left out.
+
+    So a name that is too long does not keep do-not-disturb from being taken over.
+    """
+    usable: dict[str, Any] = {DND: record.dnd}
+    refused = ""
+    for name in ("first_name", "last_name", "email"):
+        try:
+            usable[name] = contact_service.clean(name, getattr(record, name))
+        except InvalidInput as refusal:
+            refused = refused or str(refusal)
+    return usable, refused
+
+
+async def _merge(unit: UnitOfWork, link: CrmLink, contact: Contact, there: Side) -> Mapping[str, Any]:
     """Write what is newer in the CRM, and return what is newer here."""
     here = Side(values_of(contact), contact.updated_at, await _find_times(unit, link.integration_id, contact.id))
-    there = Side({name: getattr(record, name) for name in MERGED}, record.changed_at, {})
     merged = merge(link.fields, here, there, is_opted_out=contact.status == ContactStatus.opted_out)
     if merged.here:
         written = {("dnd_sms" if name == DND else name): value for name, value in merged.here.items()}
         await contact_service.update(unit, contact.id, cast("ContactFields", written))
-    kept = {name: value for name, value in link.fields.items() if name in merged.there}
     agreed = {name: value for name, value in merged.agreed.items() if name not in merged.there}
-    link.fields = {PHONE: link.fields.get(PHONE, contact.phone), **kept, **agreed}
+    link.fields = {PHONE: contact.phone, **link.fields, **agreed}
     await unit.save(link)
     return merged.there
 

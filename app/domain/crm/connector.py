@@ -172,7 +172,10 @@ class CrmConnector(Protocol):
         ...
 
     async def create_contact(self, access: Access, values: ContactValues) -> CrmContact:
-        """Add a contact, or change the one with that phone."""
+        """Add a contact, or return the one with that phone, unchanged.
+
+        An e-mail address that another contact has is left out, where the CRM allows each address once.
+        """
         ...
 
     async def change_contact(self, access: Access, external_id: str, values: ContactValues) -> CrmContact:

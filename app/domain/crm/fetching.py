@@ -7,6 +7,7 @@ from sqlalchemy import select, text
 
 from app.domain.contacts import sql as contacts
 from app.domain.crm import comparing
+from app.domain.crm.comparing import PhoneTaken
 from app.domain.crm.connector import CrmContact, CrmRefused, Fetched
 from app.domain.crm.models import CrmConnection, CrmPush, CrmPushKind, CrmPushStatus, CrmSync
 from app.domain.crm.pushing import MAX_REASON, Pushing
@@ -70,25 +71,35 @@ class Fetching:
             await unit.save(connection)
 
     async def _compare(self, unit: UnitOfWork, record: CrmContact) -> None:
-        """Merge a fetched record; what is newer here is pushed, and a record that cannot be taken is a failed push."""
-        id, now = self.pushing.integration_id, unit.clock.now()
+        """Merge a fetched record; what is newer here is pushed, and what cannot be taken over is a failed push."""
+        id = self.pushing.integration_id
         try:
             compared = await comparing.compare(unit, id, record)
-        except (CrmRefused, DomainError) as refusal:
-            row = {"kind": CrmPushKind.check, "external_id": record.external_id, "status": CrmPushStatus.failed}
-            times = {"due_at": now, "created_at": now, "done_at": now}
-            await unit.save(
-                CrmPush(
-                    account_id=unit.actor.account_id,
-                    integration_id=id,
-                    reason=str(refusal)[:MAX_REASON],
-                    **row,
-                    **times,
-                )
-            )
+        except PhoneTaken:
+            await comparing.add_check(unit, id, record.external_id)
             return
+        except (CrmRefused, DomainError) as refusal:
+            await self._refuse(unit, record, str(refusal))
+            return
+        if compared.refused:
+            await self._refuse(unit, record, compared.refused)
         if compared.there and compared.contact_id:
             await comparing.add_push(unit, id, compared.contact_id)
+
+    async def _refuse(self, unit: UnitOfWork, record: CrmContact, reason: str) -> None:
+        now = unit.clock.now()
+        refused = CrmPush(
+            account_id=unit.actor.account_id,
+            integration_id=self.pushing.integration_id,
+            kind=CrmPushKind.check,
+            external_id=record.external_id,
+            status=CrmPushStatus.failed,
+            reason=reason[:MAX_REASON],
+            due_at=now,
+            created_at=now,
+            done_at=now,
+        )
+        await unit.save(refused)
 
     async def _offer(self) -> None:
         """Add pushes of the next contacts that the CRM does not know."""

@@ -35,13 +35,13 @@ class Merged:
 
 
 def merge(base: Mapping[str, Any], here: Side, there: Side, *, is_opted_out: bool) -> Merged:
-    """Merge two sides that agreed on `base` last; fields that it lacks were never compared.
+    """Merge the fields of the CRM's side with those here; both agreed on `base` last. It lacks what was never compared.
 
     Where only one side changed a field, its value is taken; where both did, the later one. On the first comparison
     a value wins over none. An opt-out here always wins.
     """
     to_here, to_there, agreed = dict[str, Any](), dict[str, Any](), dict[str, Any]()
-    for field in MERGED:
+    for field in there.values:
         ours, theirs = here.values[field], there.values[field]
         if ours == theirs:
             agreed[field] = ours

@@ -1,5 +1,6 @@
 """Performs pushes: contacts are compared, texts added to conversations, statuses reported."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from app.db import rows
 from app.domain.contacts import queries as contact_queries
 from app.domain.contacts.models import Contact
 from app.domain.crm import comparing
+from app.domain.crm.comparing import Compared, PhoneTaken
 from app.domain.crm.connector import ContactValues, CrmContact, CrmGone, CrmRefused, Entry
 from app.domain.crm.models import CrmLink, CrmPushKind
 from app.domain.crm.session import Session
@@ -102,29 +104,75 @@ class Pushing:
         if contact is None:
             return "It was deleted."
         if link is None:
-            await self._introduce(contact)
+            await self._settle(await self._introduce(contact))
             return ""
         return "It was deleted in the CRM." if link.is_deleted else await self._check(link.external_id)
 
-    async def _introduce(self, contact: Contact) -> str:
-        """Find the record with the phone of a contact, or add one; return its id."""
+    async def _introduce(self, contact: Contact) -> CrmContact:
+        """Return the record with the phone of a contact; it is added if there is none."""
         record = await self.session.call(lambda access: self._connector.find_contact(access, contact.phone))
-        if record is None:
-            values = ContactValues(phone=contact.phone, **comparing.values_of(contact))
-            record = await self.session.call(lambda access: self._connector.create_contact(access, values))
-        await self._settle(record)
-        return record.external_id
+        if record is not None:
+            return record
+        values = ContactValues(phone=contact.phone, **comparing.values_of(contact))
+        return await self.session.call(lambda access: self._connector.create_contact(access, values))
 
     async def _settle(self, record: CrmContact) -> None:
-        """Merge a record with its contact, and write to the CRM what is newer here."""
+        """Merge a record with its contact, and write to the CRM what is newer here; raise `CrmRefused` at the end."""
+        compared = await self._compare(record)
+        await self._write(compared.external_id, compared.there)
+        if compared.refused:
+            raise CrmRefused(compared.refused)
+
+    async def _compare(self, record: CrmContact, *, adds_push: bool = False) -> Compared:
+        """Compare a record; a link of its phone with a record that is gone, or has another phone by now, is ended."""
+        try:
+            return await self._compare_once(record, adds_push=adds_push)
+        except PhoneTaken as taken:
+            await self._make_room(taken)
+        return await self._compare_once(record, adds_push=adds_push)
+
+    async def _compare_once(self, record: CrmContact, *, adds_push: bool) -> Compared:
         async with self.unit() as unit:
             compared = await comparing.compare(unit, self.integration_id, record)
-        if not compared.there:
+            if adds_push and compared.there and compared.contact_id:
+                await comparing.add_push(unit, self.integration_id, compared.contact_id)
+            return compared
+
+    async def _make_room(self, taken: PhoneTaken) -> None:
+        try:
+            other = await self.session.call(lambda access: self._connector.get_contact(access, taken.external_id))
+        except CrmGone:
+            async with self.unit() as unit:
+                await comparing.end_link(unit, self.integration_id, taken.external_id)
             return
-        values = compared.values
-        await self.session.call(lambda access: self._connector.change_contact(access, compared.external_id, values))
         async with self.unit() as unit:
-            await comparing.agree(unit, self.integration_id, compared.external_id, compared.there)
+            await comparing.make_room(unit, self.integration_id, taken, other.phone)
+
+    async def _write(self, external_id: str, values: Mapping[str, Any]) -> None:
+        """Write values to the CRM; where it refuses them, each alone, so that a bad one keeps no other back."""
+        if not values:
+            return
+        try:
+            await self._change(external_id, values)
+        except CrmRefused:
+            if len(values) == 1:
+                raise
+        else:
+            return
+        refusals = list[CrmRefused]()
+        for name, value in values.items():
+            try:
+                await self._change(external_id, {name: value})
+            except CrmRefused as refusal:
+                refusals.append(refusal)
+        if refusals:
+            raise refusals[0]
+
+    async def _change(self, external_id: str, values: Mapping[str, Any]) -> None:
+        written = ContactValues(**values)
+        await self.session.call(lambda access: self._connector.change_contact(access, external_id, written))
+        async with self.unit() as unit:
+            await comparing.agree(unit, self.integration_id, external_id, values)
 
     async def _add_text(self, push: DuePush) -> str:
         contact, link = await self._find(push.contact_id or 0)
@@ -149,10 +197,11 @@ class Pushing:
             return await self.session.call(lambda access: self._connector.add_message(access, again))
 
     async def _introduce_again(self, contact: Contact, link: CrmLink | None) -> str:
+        """Return the id of the record of a contact without a link; what differs is left to a push of its own."""
         if link is not None:
             async with self.unit() as unit:
                 await comparing.drop_link(unit, link)
-        return await self._introduce(contact)
+        return (await self._compare(await self._introduce(contact), adds_push=True)).external_id
 
     async def _report(self, push: DuePush) -> str:
         external_id = push.external_id or await self._find_external(push)

@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as contact_service
+from app.domain.crm import comparing
 from app.domain.crm.connector import ContactTouched, CrmConnector, SendRequested
-from app.domain.crm.models import CrmPush, CrmPushKind, CrmPushStatus, CrmSend
+from app.domain.crm.models import CrmSend
 from app.domain.crm.service import TOPIC, address_of
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import Integration
 from app.domain.integrations.scheduling import Delivery, Unreadable
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import UnitOfWork
-
-IS_CHECK = text(f"kind = '{CrmPushKind.check}' AND status = '{CrmPushStatus.waiting}'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +84,6 @@ async def _find_contact(unit: UnitOfWork, phone: str) -> int | None:
 
 
 async def _add_check(unit: UnitOfWork, integration: Integration, touched: ContactTouched) -> Applied:
-    now = unit.clock.now()
-    row = {
-        "account_id": integration.account_id,
-        "integration_id": integration.id,
-        "kind": CrmPushKind.check,
-        "external_id": touched.external_id,
-        "due_at": now,
-        "created_at": now,
-    }
-    added = insert(CrmPush).values(row)
-    repeated = added.on_conflict_do_update(
-        index_elements=["integration_id", "external_id"],
-        index_where=IS_CHECK,
-        set_={"version": CrmPush.version + 1},
-    )
-    await unit.execute(repeated)
+    await comparing.add_check(unit, integration.id, touched.external_id)
     unit.notify(TOPIC)
     return Applied(f"The contact {touched.external_id} of the CRM is compared.")

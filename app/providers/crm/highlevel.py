@@ -1,13 +1,14 @@
 """HighLevel: an application of its marketplace with a conversation provider.
 
-Sources: marketplace.gohighlevel.com/docs, pages OAuth 2.0, Conversation Providers, Webhook Integration Guide, Rate
-Limits, and the references of contacts and conversations.
+Sources: marketplace.gohighlevel.com/docs, pages OAuth 2.0, Scopes, Conversation Providers, Webhook Integration Guide,
+Rate Limits, and the references of contacts and conversations.
 """
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -33,13 +34,21 @@ from app.domain.crm.connector import (
 )
 from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
 from app.providers import vendor_json as fields
-from app.providers.crm_api import Api
+from app.providers.crm_api import AnsweredRefusal, Api
 from app.providers.outbound.client import HttpClient
 from app.settings import Settings
 
 HEADER = "x-ghl-signature"
 CONTACTS, CONVERSATIONS = "2021-07-28", "2021-04-15"
-SCOPES = "conversations/message.write conversations.readonly conversations.write contacts.readonly contacts.write"
+SCOPES = (
+    "conversations/message.write conversations.readonly conversations.write contacts.readonly contacts.write "
+    "oauth.write"
+)
+"""The scopes of an authorization; the last one is that of ending it."""
+
+NO_CONTACT = re.compile(r"\bcontact\b.*\bnot found\b", re.IGNORECASE)
+"""The text of the refusal, by 400 or 422, of a call that names a contact that is not there."""
+
 TOUCHES = frozenset({"ContactCreate", "ContactUpdate", "ContactDelete", "ContactDndUpdate", "ContactTagUpdate"})
 PAGE = 100
 MAX_REPORTED = 200
@@ -105,7 +114,7 @@ class HighLevel:
         """Uninstall the application from the sub-account."""
         body = {"locationId": access.location, "reason": "Disconnected"}
         app = quote(self.client_id.partition("-")[0])
-        await self.api.send("DELETE", f"/marketplace/app/{app}/installations", _headers(access, CONTACTS), body)
+        await self._send("DELETE", f"/marketplace/app/{app}/installations", access, CONTACTS, body)
 
     def verify(self, delivery: Delivery) -> None:
         """Check the Ed25519 signature of the raw body."""
@@ -124,27 +133,37 @@ class HighLevel:
 
     async def get_contact(self, access: Access, external_id: str) -> CrmContact:
         """Return a contact."""
-        answer = await self.api.send("GET", f"/contacts/{quote(external_id, safe='')}", _headers(access, CONTACTS))
-        return self._contact(answer)
+        return self._contact(await self._send("GET", f"/contacts/{quote(external_id, safe='')}", access, CONTACTS))
 
     async def find_contact(self, access: Access, phone: str) -> CrmContact | None:
         """Return the contact that is the duplicate of a phone."""
         query = urlencode({"locationId": access.location, "number": phone})
         try:
-            answer = await self.api.send("GET", f"/contacts/search/duplicate?{query}", _headers(access, CONTACTS))
+            answer = await self._send("GET", f"/contacts/search/duplicate?{query}", access, CONTACTS)
         except CrmGone:
             return None
         return self._contact(answer) if fields.child(answer, "contact") else None
 
     async def create_contact(self, access: Access, values: ContactValues) -> CrmContact:
-        """Add a contact, or change the one that is the duplicate of the phone."""
+        """Add a contact; where the sub-account allows no duplicates, return the one with its phone.
+
+        An upsert would change another contact that has the e-mail address, and give it the phone.
+        """
         body = {"locationId": access.location, **_body(values)}
-        return self._contact(await self.api.send("POST", "/contacts/upsert", _headers(access, CONTACTS), body))
+        try:
+            return self._contact(await self._send("POST", "/contacts/", access, CONTACTS, body))
+        except AnsweredRefusal as refusal:
+            known = fields.child(refusal.answer, "meta")
+            if fields.text(known, "matchingField") == "email" and values.email:
+                return await self.create_contact(access, replace(values, email=None))
+            if not fields.text(known, "contactId"):
+                raise
+        return await self.get_contact(access, fields.text(known, "contactId"))
 
     async def change_contact(self, access: Access, external_id: str, values: ContactValues) -> CrmContact:
         """Change a contact."""
         path = f"/contacts/{quote(external_id, safe='')}"
-        return self._contact(await self.api.send("PUT", path, _headers(access, CONTACTS), _body(values)))
+        return self._contact(await self._send("PUT", path, access, CONTACTS, _body(values)))
 
     async def fetch(self, access: Access, since: datetime | None, cursor: str) -> Fetched:
         """Return 100 contacts in the order of their last changes."""
@@ -158,7 +177,7 @@ class HighLevel:
             body["filters"] = [changed]
         if cursor:
             body["searchAfter"] = orjson.loads(cursor)
-        answer = await self.api.send("POST", "/contacts/search", _headers(access, CONTACTS), body)
+        answer = await self._send("POST", "/contacts/search", access, CONTACTS, body)
         found = fields.children(answer, "contacts")
         contacts = [_contact(each) for each in found]
         return Fetched(contacts, _cursor(found[-1]) if len(found) == PAGE else "", int(answer.get("total") or 0))
@@ -175,7 +194,7 @@ class HighLevel:
         }
         if self.provider_id:
             body["conversationProviderId"] = self.provider_id
-        answer = await self.api.send("POST", "/conversations/messages/inbound", _headers(access, CONVERSATIONS), body)
+        answer = await self._send("POST", "/conversations/messages/inbound", access, CONVERSATIONS, body)
         return fields.text(answer, "messageId")
 
     async def report(self, access: Access, message_id: str, status: str, reason: str) -> None:
@@ -184,7 +203,19 @@ class HighLevel:
         if status == "failed":
             body["error"] = {"code": "1", "type": "saas", "message": reason[:MAX_REPORTED] or "It was not delivered."}
         path = f"/conversations/messages/{quote(message_id, safe='')}/status"
-        await self.api.send("PUT", path, _headers(access, CONVERSATIONS), body)
+        await self._send("PUT", path, access, CONVERSATIONS, body)
+
+    async def _send(
+        self, method: str, path: str, access: Access, version: str, body: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Any]:
+        """Call the API as `Api.send` does; raise `CrmGone` for a contact that is not there."""
+        headers = {"authorization": f"Bearer {access.token}", "version": version}
+        try:
+            return await self.api.send(method, path, headers, body)
+        except AnsweredRefusal as refusal:
+            if NO_CONTACT.search(str(refusal)):
+                raise CrmGone(str(refusal)) from None
+            raise
 
     async def _token(self, given: Mapping[str, str], location: str = "") -> Tokens:
         credentials = {"client_id": self.client_id, "client_secret": self.client_secret, "user_type": "Location"}
@@ -201,10 +232,6 @@ class HighLevel:
 
     def _contact(self, answer: Mapping[str, Any]) -> CrmContact:
         return _contact(fields.child(answer, "contact"))
-
-
-def _headers(access: Access, version: str) -> dict[str, str]:
-    return {"authorization": f"Bearer {access.token}", "version": version}
 
 
 def _read(notice: Mapping[str, Any]) -> CrmNotice:
