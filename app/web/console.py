@@ -82,14 +82,17 @@ class Console:
         self._executor = executor
         self._documents = operations()
 
-    def route(self, path: str, method: str, handler: Handler, page: str) -> Route:
-        """Return a route for signed-in users; others are redirected to sign in, and then to `page`."""
+    def route(self, path: str, method: str, handler: Handler, page: str | None) -> Route:
+        """Return a route for signed-in users; others are redirected to sign in, and then to `page`.
+
+        Where it is None, they return to the address that they asked for, with its parameters.
+        """
 
         async def answer(request: Request) -> Response:
             form = await self._browser.read_form(request) if method == "POST" else {}
             signed_in = await self._browser.find(request)
             if signed_in is None:
-                return self._browser.redirect(login_path(page))
+                return self._browser.redirect(login_path(page or _address(request)))
             if signed_in.user.role == Role.service:
                 raise Unauthenticated(reason="A service user signs in to connect applications only.")
             return await handler(Visit(request, signed_in, form))
@@ -118,6 +121,10 @@ class Console:
     def redirect(self, path: str) -> Response:
         """Return a redirect to a path."""
         return self._browser.redirect(path)
+
+
+def _address(request: Request) -> str:
+    return f"{request.url.path}?{request.url.query}"
 
 
 @cache

@@ -12,7 +12,7 @@ PATH = "/crm/callback"
 def routes(console: Console) -> list[Route]:
     """Return the route of the page."""
     page = CrmPage(console)
-    return [console.route(PATH, "GET", page.finish, "/account/keys")]
+    return [console.route(PATH, "GET", page.finish, page=None)]
 
 
 class CrmPage:

@@ -45,6 +45,16 @@ async def test_a_stranger_is_led_to_where_one_signs_in_and_back(browsing: Browsi
     assert (answer.status_code, answer.headers["location"]) == (303, f"/login?next={path.replace('/', '%2F')}")
 
 
+async def test_a_person_who_signs_in_returns_to_the_authorization_that_a_crm_gave(browsing: Browsing, account: Opened):
+    given = "/crm/callback?state=a%2Bb%3D&code=c%26d"
+
+    answer = await browsing.get(given)
+    form = await browsing.form(answer.headers["location"], "/login")
+    answer = await browsing.send(form, email=account.email, password=account.password)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, given)
+
+
 @pytest.mark.parametrize("path", PAGES)
 async def test_pages_link_to_one_another_and_forbid_scripts_and_frames(owner: Browsing, path: str):
     answer = await owner.get(path)

@@ -65,7 +65,10 @@ class Refusal(Exception):
 
 @dataclass
 class HighLevelPeer:
-    """The state of one sub-account. `clock` is its time; `faults` are the failures of the next requests."""
+    """The state of one sub-account. `clock` is its time; `faults` are the failures of the next requests.
+
+    `on_call` is called with each request, such as to let time pass.
+    """
 
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     location: str = "loc1"
@@ -81,6 +84,7 @@ class HighLevelPeer:
     notices: list[Delivery] = field(default_factory=list[Delivery])
     faults: deque[Fault] = field(default_factory=deque[Fault])
     calls: list[str] = field(default_factory=list[str])
+    on_call: Callable[[], object] = lambda: None
     is_installed: bool = False
     scopes: str = ""
     _codes: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -158,6 +162,7 @@ class HighLevelPeer:
         """Answer a request with a status, headers and an object."""
         url = urlsplit(address)
         self.calls.append(f"{method} {url.path}")
+        self.on_call()
         fault = self.faults.popleft() if self.faults else None
         if fault and fault.happens:
             await self._safely(method, url.path, url.query, headers, body)

@@ -68,6 +68,11 @@ IS_OWNER = "u.role = 'owner'"
 """The condition that the user `u` is an owner."""
 
 
+def is_deleted_again(account_id: str) -> str:
+    """Return the condition that the second pass of the deletion of an account is planned or runs."""
+    return f"(SELECT a.deletion_at > a.deleted_at FROM accounts a WHERE a.id = {account_id})"
+
+
 def status_of(account_id: str) -> str:
     """Return the status of an account."""
     return f"(SELECT status FROM accounts a WHERE a.id = {account_id})"

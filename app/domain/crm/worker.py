@@ -18,7 +18,9 @@ from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
 
-LEASE = timedelta(minutes=5)
+LEASE, WORK = timedelta(minutes=5), timedelta(minutes=2)
+"""The time of a lease, and that in which a turn begins a step: the last one ends before the lease, however slow."""
+
 STEPS, MOST_TURNS = 40, 100
 """The steps of a turn, and the turns of a process at once."""
 
@@ -131,9 +133,9 @@ class CrmWorker:
             await self._revoke(session)
             return
         pushing = Pushing(session, row.integration_id, self.notify)
-        fetching = Fetching(pushing)
+        fetching, until = Fetching(pushing), row.leased_until - LEASE + WORK
         for _ in range(STEPS):
-            if self._stopping:
+            if self._stopping or self.clock.now() >= until:
                 return
             if push := await find_next(session, row.integration_id):
                 await pushing.perform(push)

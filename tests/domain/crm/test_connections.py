@@ -14,6 +14,7 @@ from app.domain.integrations.scheduling import Delivery
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from tests.domain.crm.conftest import Shop, connected_to
+from tests.domain.erasure.deletions import ask, deletions, run_out
 from tests.factories.crm import CRM_CONNECTIONS, CRM_PUSHES
 from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
 from tests.peers.highlevel import Fault, HighLevelPeer, serving
@@ -101,6 +102,27 @@ async def test_tokens_are_renewed_before_they_expire_and_once_by_workers_at_the_
     assert await shop.state("expires_at") == shop.clock.now() + timedelta(seconds=86399)
 
 
+async def test_a_turn_with_a_slow_crm_ends_long_before_its_lease(shop: Shop) -> None:
+    await shop.connect()
+    await shop.work()
+    for number in range(30):
+        await shop.add(f"+1202555{1000 + number}")
+    leased_at, times = shop.clock.now(), list[timedelta]()
+
+    def pass_time() -> None:
+        shop.move(seconds=9)
+        times.append(shop.clock.now() - leased_at)
+
+    shop.peer.on_call = pass_time
+    await shop.worker.run()
+    await shop.worker.idle()
+
+    assert timedelta(minutes=2) <= max(times) < timedelta(minutes=3)
+    shop.peer.on_call = list
+    await shop.settle()
+    assert len(shop.peer.contacts) == 30
+
+
 async def test_tokens_that_end_under_way_are_renewed_and_the_call_is_repeated(shop: Shop) -> None:
     await shop.connect()
     shop.peer.expire_tokens()
@@ -169,6 +191,26 @@ async def test_a_removed_connection_is_revoked_at_the_crm_and_then_forgotten(sho
     await shop.work()
 
     assert not shop.peer.is_installed
+    assert await CRM_CONNECTIONS.count(shop.services) == 0
+
+
+@pytest.mark.parametrize("is_away", [False, True])
+async def test_a_deleted_account_is_revoked_at_the_crm_and_a_crm_that_is_away_does_not_keep_its_tokens_here(
+    shop: Shop, is_away: bool
+) -> None:
+    await shop.connect()
+    await shop.work()
+    await ask(shop.services, shop.account.account_id)
+    await run_out(deletions(shop.services, minutes=2))
+    if is_away:
+        shop.peer.faults.extend([Fault(500)] * 9)
+
+    shop.move(minutes=3)
+    await shop.work()
+    assert shop.peer.is_installed is is_away
+    assert await CRM_CONNECTIONS.count(shop.services) == is_away
+    await run_out(deletions(shop.services, hours=2))
+
     assert await CRM_CONNECTIONS.count(shop.services) == 0
 
 
