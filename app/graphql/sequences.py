@@ -130,7 +130,7 @@ class Enrollment:
 
 @strawberry.type(description="A contact that is enrolled in a drip sequence, now or since before.")
 class Enrolled:
-    """The result of an enrollment."""
+    """What an enrollment answers."""
 
     enrollment_id: BigInt = strawberry.field(description="The enrollment's id.")
     contact_id: BigInt = strawberry.field(description="The id of the enrolled contact.")
@@ -142,7 +142,7 @@ class Enrolled:
 
 @strawberry.input(description="A text of a new drip sequence.")
 class NewSequenceStep:
-    """Fields of a step."""
+    """What a step is made of."""
 
     delay_minutes: int = strawberry.field(description="Minutes after the last step or the enrollment.")
     delay_days: int = strawberry.field(
@@ -237,8 +237,8 @@ class SequenceMutation:
     @strawberry.mutation(
         graphql_type=Sequence,
         description=(
-            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. Steps that "
-            "become due during a pause are sent afterwards, one step of a contact at a time."
+            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. What has become "
+            "due during a pause is sent afterwards, one step of a contact at a time."
         ),
         directives=guarded("campaigns:write", "not_found"),
     )
@@ -253,7 +253,7 @@ class SequenceMutation:
 
     @strawberry.mutation(
         description=(
-            "Enroll a contact in a drip sequence; one that is under way in it stays where it is. The caller "
+            "Enroll a contact in a drip sequence; one that is under way in it stays where it is. Whoever enrolls "
             "certifies that the person gave prior express written consent to be texted, which is recorded."
         ),
         directives=guarded(

@@ -8,6 +8,7 @@ import { contacts } from './features/contacts/routes.ts';
 import { inbox } from './features/conversations/routes.ts';
 import { home } from './features/home/routes.ts';
 import { templates } from './features/templates/routes.ts';
+import { numbers } from './features/numbers/routes.ts';
 import { webhooks } from './features/webhooks/routes.ts';
 import { root } from './shell/root.ts';
 import { SignedIn } from './shell/SignInAgain.tsx';
@@ -22,6 +23,7 @@ export const router = createRouter({
     ...campaigns,
     ...templates,
     billing,
+    ...numbers,
     ...settings,
     webhooks,
     signedIn,

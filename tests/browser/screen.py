@@ -51,7 +51,7 @@ class Screen:
         In the folder, save a picture of each theme.
         """
         for theme in ("light", "dark"):
-            await self.page.emulate_media(color_scheme=theme)
+            await self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             await self.page.wait_for_function(
                 "theme => document.documentElement.dataset.mantineColorScheme === theme", arg=theme
             )
@@ -84,10 +84,7 @@ class Windows:
     async def sign_in(self, email: str, password: str, width: int = WIDE) -> Screen:
         """Sign a person in, in a window of their own."""
         context = await self.browser.new_context(
-            viewport={"width": width, "height": HEIGHT},
-            locale="en-US",
-            timezone_id="America/Chicago",
-            reduced_motion="reduce",
+            viewport={"width": width, "height": HEIGHT}, locale="en-US", timezone_id="America/Chicago"
         )
         self.opened.append(context)
         context.set_default_timeout(PATIENCE_MS)

@@ -108,7 +108,7 @@ class Connection(Generic[T]):
 
     @strawberry.field(description="The position of this page in the list.")
     def page_info(self) -> PageInfo:
-        """Return the page itself, which has the cursors of its ends."""
+        """Return the page itself, which knows what surrounds it."""
         return cast("PageInfo", _page(self))
 
 

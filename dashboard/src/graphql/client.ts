@@ -18,7 +18,8 @@ const EMBEDDED = `
   MeasuredText Media NewApiKey NewOauthClient NewWebhook NumberCheck NumberHealth NumberImport PageInfo PartsCount
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
-  WebhookSecret ZoneCount Actor`;
+  WebhookSecret ZoneCount Actor
+  SpamCheck SpamFinding SpamSource`;
 
 function keys() {
   const names = EMBEDDED.trim().split(/\s+/);

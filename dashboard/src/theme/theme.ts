@@ -1,8 +1,9 @@
 // The theme of the components: one accent, the system's fonts, the tokens of tokens.css.
 
-import { createTheme, Drawer, InputWrapper, Modal } from '@mantine/core';
+import { createTheme, Drawer, DrawerHeader, InputWrapper, Modal, ModalHeader } from '@mantine/core';
 
 const closing = { closeButtonProps: { 'aria-label': 'Close' } };
+const notBanner = { role: 'presentation' };
 
 export const theme = createTheme({
   primaryColor: 'accent',
@@ -29,6 +30,8 @@ export const theme = createTheme({
   components: {
     InputWrapper: InputWrapper.extend({ defaultProps: { withAsterisk: false } }),
     Modal: Modal.extend({ defaultProps: { ...closing, centered: true, radius: 16 } }),
+    ModalHeader: ModalHeader.extend({ defaultProps: notBanner }),
     Drawer: Drawer.extend({ defaultProps: closing }),
+    DrawerHeader: DrawerHeader.extend({ defaultProps: notBanner }),
   },
 });

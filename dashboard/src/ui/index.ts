@@ -1,4 +1,5 @@
 export { Confirm } from './Confirm.tsx';
+export { ConfirmButton } from './ConfirmButton.tsx';
 export { Cost } from './Cost.tsx';
 export { Icon, type IconName } from './icons.tsx';
 export { More } from './More.tsx';

@@ -1,0 +1,21 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { root } from '../../shell/root.ts';
+
+const staticData = { scope: 'numbers:read' };
+
+const list = createRoute({
+  getParentRoute: () => root,
+  path: 'numbers',
+  staticData,
+  component: lazyRouteComponent(() => import('./NumbersPage.tsx'), 'NumbersPage'),
+});
+
+const one = createRoute({
+  getParentRoute: () => root,
+  path: 'numbers/$id',
+  staticData,
+  params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
+  component: lazyRouteComponent(() => import('./NumberPage.tsx'), 'NumberPage'),
+});
+
+export const numbers = [list, one];
