@@ -150,6 +150,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         cursors=CursorSeal(derive(settings, "cursors")),
         exports=Seal(derive(settings, "export links")),
         confirmations=Seal(derive(settings, "confirmations of tools")),
+        answers=Seal(derive(settings, "stored answers")),
         places=lines.places,
         histories=[Partitions(pool, history) for history in HISTORIES],
     )

@@ -48,6 +48,9 @@ class User:
     last_name: str = strawberry.field(description="The last name; empty when not known.")
     role: Role = strawberry.field(description="The role of the user.")
     created_at: datetime = strawberry.field(description="The time at which the user was added.")
+    last_active_at: datetime | None = strawberry.field(
+        description="The time of the last activity in a browser, to the minute; null before the first sign-in."
+    )
 
 
 @strawberry.type(description="An invitation of a person to the account.")

@@ -1,19 +1,32 @@
 """The account's keys, as the contract shows them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
 import strawberry
 
-from app.domain.accounts import api_keys, queries
-from app.domain.accounts.api_keys import Made, NewKey
+from app.domain.accounts import api_keys, keys, models, queries
+from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
+from app.domain.kernel import idempotency
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
 from app.graphql.core.scalars import BigInt
+
+MAKING = ("conflict", "idempotency_key_reused", "insufficient_scope", "key_cannot_create_keys")
+"""Reasons for which no key is made."""
+
+describe(
+    KeyKind,
+    "Kinds of keys.",
+    {"svc": "For servers and tools, with any scope.", "auto": "For automation platforms, with scopes of automations."},
+)
 
 
 @strawberry.type(description="A key to the API. Its text is shown once, when it is made.")
@@ -30,6 +43,11 @@ class ApiKey:
     expires_at: datetime | None = strawberry.field(description="The time at which it, or its creator, expires.")
     last_used_at: datetime | None = strawberry.field(description="The time of its last use, to the minute.")
     revoked_at: datetime | None = strawberry.field(description="The time at which it, or its creator, was revoked.")
+
+    @strawberry.field(description="Its kind, which its first characters show.")
+    def kind(self) -> KeyKind:
+        """Return the kind."""
+        return keys.kind_of(self.prefix)
 
     @strawberry.field(description="The user, key or application that made it.")
     def creator(self) -> Actor:
@@ -91,24 +109,34 @@ class ApiKeyMutation:
     @strawberry.mutation(
         description="Create a key. It cannot have a scope that the caller does not have, and ends with the caller's "
         "key, connection or user.",
-        directives=guarded("account:write", "conflict", "insufficient_scope", "key_cannot_create_keys"),
+        directives=guarded("account:write", *MAKING),
     )
     async def create_api_key(
-        self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
+        self,
+        info: Info,
+        name: Name,
+        scopes: Scopes = None,
+        expires_at: ExpiresAt = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> NewApiKey:
         """Make a general key."""
-        return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at))
+        return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at), idempotency_key)
 
     @strawberry.mutation(
         description="Create a key for automations. It has scopes of automations only, and ends with the caller's key, "
         "connected application or user.",
-        directives=guarded("webhooks:manage", "conflict", "insufficient_scope", "key_cannot_create_keys"),
+        directives=guarded("webhooks:manage", *MAKING),
     )
     async def create_automation_key(
-        self, info: Info, name: Name, scopes: Scopes = None, expires_at: ExpiresAt = None
+        self,
+        info: Info,
+        name: Name,
+        scopes: Scopes = None,
+        expires_at: ExpiresAt = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> NewApiKey:
         """Make an automation key."""
-        return await _make(info, NewKey(name, KeyKind.auto, scopes, expires_at))
+        return await _make(info, NewKey(name, KeyKind.auto, scopes, expires_at), idempotency_key)
 
     @strawberry.mutation(
         description="Replace a key by a new one, and return the new one. The old one still works for a time. Keys and "
@@ -118,7 +146,8 @@ class ApiKeyMutation:
     async def rotate_api_key(self, info: Info, id: KeyId, overlap_hours: OverlapHours = 24) -> NewApiKey:
         """Rotate a key."""
         unit, secret = info.context.unit, info.context.services.secret
-        return await _shown(unit, await api_keys.rotate_key(unit, secret, id, overlap_hours))
+        new, text = await api_keys.rotate_key(unit, secret, id, overlap_hours)
+        return await _shown(unit, new.id, text.text)
 
     @strawberry.mutation(
         graphql_type=ApiKey,
@@ -142,15 +171,22 @@ class ApiKeyMutation:
         return await queries.show_key(info.context.unit, id)
 
 
-async def _make(info: Info, new: NewKey) -> NewApiKey:
+async def _make(info: Info, new: NewKey, key: str | None) -> NewApiKey:
     unit = info.context.unit
-    return await _shown(unit, await api_keys.create_key(unit, info.context.services.secret, new))
+
+    async def make() -> tuple[models.ApiKey, str]:
+        made, text = await api_keys.create_key(unit, info.context.services.secret, new)
+        return made, text.text
+
+    digest = idempotency.fingerprint("create_key", **asdict(new))
+    id, text = await once_with_secret(info, key, digest, make)
+    return await _shown(unit, id, text)
 
 
-async def _shown(unit: UnitOfWork, made: Made) -> NewApiKey:
-    row = await queries.show_key(unit, made[0].id)
+async def _shown(unit: UnitOfWork, id: int, text: str) -> NewApiKey:
+    row = await queries.show_key(unit, id)
     return NewApiKey(
-        key=made[1].text,
+        key=text,
         id=BigInt(row.id),
         name=row.name,
         prefix=row.prefix,

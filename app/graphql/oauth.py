@@ -1,18 +1,21 @@
 """OAuth clients and connected applications, as the contract shows them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
 import strawberry
 
 from app.domain.accounts import sessions
+from app.domain.kernel import idempotency
 from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
+from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
 from app.graphql.core.scalars import BigInt
 
 ClientKey = Annotated[BigInt, strawberry.argument(description="The client's id, not its client_id.")]
@@ -105,7 +108,7 @@ class OauthMutation:
     @strawberry.mutation(
         description="Make an OAuth client, which the account's users can connect. Its secret is shown this once. "
         "It ends with the key or the user that makes it.",
-        directives=guarded("account:write", "conflict", "invalid_redirect_uri"),
+        directives=guarded("account:write", "conflict", "idempotency_key_reused", "invalid_redirect_uri"),
     )
     async def create_oauth_client(
         self,
@@ -123,10 +126,14 @@ class OauthMutation:
         confidential: Annotated[
             bool, strawberry.argument(description="False for an application that cannot keep a secret.")
         ] = True,
+        idempotency_key: IdempotencyKey = None,
     ) -> NewOauthClient:
         """Make a client."""
+        unit, tokens = info.context.unit, info.context.services.oauth.tokens
         wanted = NewClient(name, redirect_uris, scopes, confidential)
-        return await _made(info, await clients.create(info.context.unit, info.context.services.oauth.tokens, wanted))
+        digest = idempotency.fingerprint("create_oauth_client", **asdict(wanted))
+        id, secret = await once_with_secret(info, idempotency_key, digest, lambda: clients.create(unit, tokens, wanted))
+        return await _made(info, (await queries.get_client(unit, id), secret or None))
 
     @strawberry.mutation(
         description="Give a client a new secret, which ends with the key or the user that made it. The old one stops "

@@ -1,5 +1,6 @@
 """Drip sequences, as the contract shows them."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from app.graphql.contacts import PHONE, Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.texts import TextFinding, find_findings
@@ -222,17 +223,22 @@ class SequenceMutation:
     @strawberry.mutation(
         graphql_type=Sequence,
         description="Make a drip sequence. It is active at once, and its steps do not change any more.",
-        directives=guarded("campaigns:write", "message_too_long"),
+        directives=guarded("campaigns:write", "idempotency_key_reused", "message_too_long"),
     )
     async def create_sequence(
         self,
         info: Info,
         name: Annotated[str, strawberry.argument(description="The name of the drip sequence, 100 characters at most.")],
         steps: Annotated[list[NewSequenceStep], strawberry.argument(description="Its texts, 1 to 50, in order.")],
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Sequence:
         """Make a sequence."""
+        unit = info.context.unit
         wanted = [NewStep(step.delay_minutes, step.body, step.delay_days, step.at) for step in steps]
-        return await service.create(info.context.unit, name, wanted)
+        digest = idempotency.fingerprint("create_sequence", name=name, steps=[asdict(step) for step in wanted])
+        return await queries.get(
+            unit, await once(info, idempotency_key, digest, lambda: service.create(unit, name, wanted))
+        )
 
     @strawberry.mutation(
         graphql_type=Sequence,

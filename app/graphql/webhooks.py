@@ -194,7 +194,7 @@ class WebhookMutation:
         graphql_type=NewWebhook,
         description="Create a webhook for one or more events, and return it with its secret. Events are posted in the "
         "envelope {type, timestamp, data}.",
-        directives=guarded("webhooks:manage", "conflict", "invalid_url", "unknown_event"),
+        directives=guarded("webhooks:manage", "conflict", "idempotency_key_reused", "invalid_url", "unknown_event"),
     )
     async def create_webhook(
         self,
@@ -202,10 +202,18 @@ class WebhookMutation:
         target_url: TargetUrl,
         events: Annotated[list[str], strawberry.argument(description="Dotted names, such as message.inbound.")],
         description: Annotated[str, strawberry.argument(description="The description of the webhook.")] = "",
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Subscription:
         """Make a webhook."""
-        ports = info.context.services.webhooks
-        return await service.create_webhook(info.context.unit, ports, target_url, events, description)
+        unit, ports = info.context.unit, info.context.services.webhooks
+        digest = idempotency.fingerprint("create_webhook", target_url=target_url, events=events, text=description)
+        id = await once(
+            info,
+            idempotency_key,
+            digest,
+            lambda: service.create_webhook(unit, ports, target_url, events, description),
+        )
+        return await queries.get_subscription(unit, id)
 
     @strawberry.mutation(
         graphql_type=Webhook,

@@ -44,7 +44,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "ai_agent_runs": {"status": "done"},
     "ai_agents": {"status": "paused", "mode": "shadow", "number_ids": [], "days": []},
     "ai_knowledge": {"kind": "faq"},
-    "api_keys": {"revoked_at": None},
+    "api_keys": {"revoked_at": None, "prefix": "svc_planted"},
     "carrier_connections": {
         "kind": "sandbox",
         "settings": {},

@@ -95,6 +95,7 @@ class User(Base):
     role: Mapped[str] = mapped_column(server_default=Role.owner)
     password_hash: Mapped[str | None]
     created_at: Mapped[Created]
+    last_active_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
 
 

@@ -58,6 +58,7 @@ async def begin(unit: UnitOfWork, tokens: Tokens, user: User, visitor: Visitor) 
         expires_at=now + IDLE,
     )
     await unit.save(session)
+    await unit.execute(update(User).where(User.id == user.id).values(last_active_at=now))
     return session, token
 
 
@@ -84,6 +85,7 @@ async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
     until = min(now + IDLE, session.created_at + LONGEST)
     stale = (Session.id == session.id, Session.last_used_at < now)
     await db.execute(update(Session).where(*stale).values(last_used_at=now, expires_at=until))
+    await db.execute(update(User).where(User.id == session.user_id).values(last_active_at=now))
     return True
 
 

@@ -83,18 +83,20 @@ async def test_a_session_that_is_used_goes_on_but_never_past_90_days(
     assert await authentication.find(token) is None
 
 
-async def test_the_use_of_a_session_is_noted_once_a_minute(
+async def test_the_use_of_a_session_and_the_activity_of_its_user_are_noted_once_a_minute(
     services: Services, authentication: Authentication, account: Opened, clock: SetClock
 ) -> None:
     token = await enter(authentication, account)
 
-    noted = []
+    noted, active = [], []
     for seconds in (0, 59, 60, 61, 119, 120):
         clock.at = NOON + seconds * SECOND
         await authentication.find(token)
         noted.append(await SESSIONS.only(services, "last_used_at"))
+        active.append(await USERS.only(services, "last_active_at"))
 
     assert [(at - NOON).total_seconds() for at in noted] == [0, 0, 60, 60, 60, 120]
+    assert active == noted
 
 
 @pytest.mark.parametrize(

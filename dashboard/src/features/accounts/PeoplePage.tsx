@@ -97,6 +97,10 @@ function PeopleTable({ people, onChanged }: { people: Person[]; onChanged: () =>
           },
           { title: 'Since', cell: ({ created_at }) => <Time at={created_at} /> },
           {
+            title: 'Last active',
+            cell: ({ last_active_at }) => (last_active_at ? <Time at={last_active_at} /> : 'never'),
+          },
+          {
             title: 'Actions',
             cell: (person) =>
               isOwner &&

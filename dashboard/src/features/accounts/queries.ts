@@ -77,6 +77,7 @@ export const People = graphql(`
       last_name
       role
       created_at
+      last_active_at
     }
   }
 `);
