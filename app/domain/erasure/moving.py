@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import aliased
 
 from app.domain.agents.models import AgentRun
@@ -16,10 +16,12 @@ from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation, ConversationEntry
+from app.domain.crm.models import CrmPush
 from app.domain.events.models import EventRow
 from app.domain.integrations.models import Booking, IntegrationEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Message
+from app.domain.notices.models import Notice, NoticeKind
 from app.domain.sequences.models import Enrollment, EnrollmentStatus
 from app.domain.webhooks.models import Delivery
 
@@ -48,6 +50,9 @@ async def end_work(unit: UnitOfWork, other: Contact) -> None:
 async def move(unit: UnitOfWork, other: Contact, into: Contact) -> None:
     """Give the texts, the conversation and the history of one contact to another."""
     await _move_conversation(unit, other, into)
+    await _move_notices(unit, other, into)
+    texts = update(CrmPush).where(CrmPush.contact_id == other.id, CrmPush.message_id.is_not(None))
+    await unit.execute(texts.values(contact_id=into.id).execution_options(**UNREAD))
     for table in BY_ID:
         own = update(table).where(table.account_id == unit.actor.account_id, table.contact_id == other.id)
         await unit.execute(own.values(contact_id=into.id).execution_options(**UNREAD))
@@ -80,6 +85,20 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
         entries = update(ConversationEntry).where(ConversationEntry.conversation_id == source.id)
         await unit.execute(entries.values(conversation_id=target.id).execution_options(**UNREAD))
         await _join(unit, source, target)
+
+
+async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None:
+    """Move notices; those of unread texts are joined where a user has one of each contact."""
+    unread = {"kind": NoticeKind.new_message, "read_at": None}
+    twin = aliased(Notice)
+    same = select(twin.count).where(twin.user_id == Notice.user_id, twin.contact_id == other.id)
+    more = same.filter_by(**unread).scalar_subquery()
+    kept = update(Notice).where(Notice.contact_id == into.id).filter_by(**unread)
+    await unit.execute(kept.values(count=Notice.count + func.coalesce(more, 0)).execution_options(**UNREAD))
+    joined = select(twin.id).where(twin.user_id == Notice.user_id, twin.contact_id == into.id).filter_by(**unread)
+    is_joined = and_(Notice.kind == NoticeKind.new_message, Notice.read_at.is_(None), joined.exists())
+    rest = update(Notice).where(Notice.contact_id == other.id, ~is_joined)
+    await unit.execute(rest.values(contact_id=into.id).execution_options(**UNREAD))
 
 
 async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from app.domain.carriers.carrier import InboundMessage, Receipt, ReceiptStatus
 from app.domain.crm import service
+from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
+from app.domain.erasure.merging import Merge
 from tests.domain.crm.conftest import Shop
 from tests.factories.contacts import CONTACTS, suppress
 from tests.factories.crm import CRM_CONNECTIONS, CRM_LINKS, CRM_PUSHES, CRM_SENDS
@@ -270,3 +272,27 @@ async def test_a_synchronization_that_is_killed_goes_on_at_its_page(shop: Shop) 
     assert await shop.state("sync", "total") == ("done", 250)
     assert await CONTACTS.count(shop.services) == 250
     assert len(shop.peer.contacts) == 250
+
+
+async def test_a_text_of_a_contact_that_is_merged_before_the_crm_answers_is_added_to_the_one_that_remains(
+    shop: Shop,
+) -> None:
+    await shop.connect()
+    kept = shop.peer.add(phone=PHONE)
+    shop.peer.add(phone=OTHER)
+    await shop.settle()
+    shop.peer.faults.append(Fault(500))
+    await shop.services.inbox.receive("sandbox", InboundMessage("in-1", OTHER, shop.account.phone_number, "Hi"))
+    await shop.work()
+    assert await CRM_PUSHES.where(status="waiting").read(shop.services, "kind") == ["inbound"]
+
+    into, other = [await CONTACTS.where(phone=phone).only(shop.services, "id") for phone in (PHONE, OTHER)]
+    async with shop.unit() as unit:
+        shown = await merging.preview(unit, Merge(into, other))
+    async with shop.unit() as unit:
+        await merging.merge(unit, Merge(into, other), shown.preview_id)
+    shop.move(minutes=1)
+    await shop.settle()
+
+    assert [(each["contactId"], each["message"]) for each in shop.peer.messages] == [(kept, "Hi")]
+    assert await CRM_PUSHES.where_not(status="done").count(shop.services) == 0

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.bootstrap import METADATA
 from app.db.engine import Pool
 from app.domain.accounts.scopes import Scope
 from app.domain.consent.service import Evidence
@@ -14,12 +15,15 @@ from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.duplicates import DuplicateKind
 from app.domain.contacts.models import Contact
-from app.domain.erasure import merging
+from app.domain.crm.models import CrmPush
+from app.domain.erasure import merging, moving
 from app.domain.erasure import service as erasure
 from app.domain.erasure.merging import Merge
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.models import Message
+from app.domain.notices.models import Notice
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
 from app.domain.sequences.service import NewStep
@@ -265,3 +269,20 @@ async def test_duplicates_are_found_by_address_phone_variants_and_a_custom_field
         for kind, key, first in wrong:
             with pytest.raises(InvalidInput):
                 await duplicates.find(unit, kind, key, first, None)
+
+
+LEFT_BEHIND = {
+    "ai_agent_runs": "Those that are done move; others are canceled.",
+    "automation_runs": "Those of an automation that ran for both stay, and are deleted.",
+    "contact_tags": "The tags of the contact that remains are joined.",
+    "conversations": "It moves, or is joined with the one there is.",
+    "crm_links": "The record of the phone in the CRM has no contact any more.",
+    "live_updates": "They are read within minutes.",
+}
+
+
+def test_each_table_with_a_contact_is_moved_by_a_merge_or_named_here() -> None:
+    of_contacts = {table.name for table in METADATA.sorted_tables if "contact_id" in table.c}
+    moved = {each.__tablename__ for each in (*moving.BY_ID, Message, Notice, CrmPush)}
+
+    assert of_contacts - moved == set(LEFT_BEHIND)

@@ -11,7 +11,9 @@ from app.domain.billing import service as billing
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import service as conversations
 from app.domain.conversations.service import Reading
+from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
+from app.domain.erasure.merging import Merge
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.paging import Window
@@ -275,3 +277,29 @@ async def test_notices_of_a_contact_are_deleted_with_it(
         await erasure.erase(unit, contact)
 
     assert await NOTICES.count(services) == 0
+
+
+async def test_notices_of_a_merged_contact_are_those_of_the_one_that_remains(
+    services: Services, account: Opened, people: dict[str, int]
+) -> None:
+    other = "+12025550144"
+    for phone, body in ((PHONE, "One"), (other, "Two"), (other, "Three")):
+        await services.inbox.receive("sandbox", InboundMessage(f"in-{body}", phone, account.phone_number, body))
+    await dispatch(services)
+    read_at = services.clock.now()
+    await NOTICES.where(user_id=people["bob"], count=1).change(services, read_at=read_at)
+    into, merged = [await CONTACTS.where(phone=phone).only(services, "id") for phone in (PHONE, other)]
+
+    await act(services, account, people["owner"], _merge, into, merged)
+
+    assert await NOTICES.where(contact_id=into).read(services, "user_id", "count", "read_at") == [
+        (people["owner"], 3, None),
+        (people["bob"], 1, read_at),
+        (people["bob"], 2, None),
+    ]
+    assert await NOTICES.count(services) == 3
+
+
+async def _merge(unit: UnitOfWork, into: int, merged: int) -> None:
+    wanted = Merge(into, merged)
+    await merging.merge(unit, wanted, (await merging.preview(unit, wanted)).preview_id)
