@@ -46,7 +46,7 @@ export function money(value: number, currency: string): string {
 }
 
 export function words(name: string): string {
-  const text = name.replaceAll('_', ' ');
+  const text = name.replaceAll('_', ' ').replace(/\bai\b/g, 'AI');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

@@ -38,7 +38,7 @@ export function BillingPage() {
 
 function Credits({ balance: held, tariff }: ResultOf<typeof BillingBalance>) {
   const { balance, rate, currency, daily_avg_send, estimated_days_left } = held;
-  const days = estimated_days_left >= ENDLESS ? 'a long time' : plural(estimated_days_left, 'day');
+  const days = estimated_days_left >= ENDLESS ? 'more than a year' : plural(estimated_days_left, 'day');
   const priced = tariff.destinations.map(({ calling_code, segment }) => `+${calling_code}: ${count(segment)}`);
   return (
     <Card title="Credits">
@@ -46,7 +46,7 @@ function Credits({ balance: held, tariff }: ResultOf<typeof BillingBalance>) {
         rows={[
           ['Held', <strong key="held">{count(balance)}</strong>],
           ['Worth', `${money(balance * rate, currency)}, at ${money(rate, currency)} a credit`],
-          ['They last', `${days}, at ${count(daily_avg_send)} a day`],
+          ['Left for', `${days}, at ${count(daily_avg_send)} a day`],
           ['Credits of an SMS part', [...priced, `elsewhere: ${count(tariff.other_destinations)}`].join(' · ')],
           ['Credits of a generated text', count(tariff.generated_copy)],
         ]}

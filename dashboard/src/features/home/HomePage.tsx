@@ -13,7 +13,10 @@ const PLACES: Record<string, string> = {
   company_name: '/settings/company',
   support_contact: '/settings/company',
   quiet_hours: '/settings/company',
+  carrier: '/numbers',
+  phone_number: '/numbers',
   credits: '/billing',
+  payments: '/billing',
   webhook: '/settings/keys',
 };
 
@@ -53,11 +56,11 @@ function BalanceFigures() {
   const [{ data }] = useQuery({ query: HomeBalance, requestPolicy: 'cache-and-network' });
   if (!data) return <Figure name="Credits" value="…" />;
   const { balance, rate, currency, daily_avg_send, estimated_days_left } = data.balance;
-  const lasts = estimated_days_left >= 9999 ? 'A long time' : `${count(estimated_days_left)} days`;
+  const lasts = estimated_days_left >= 9999 ? 'More than a year' : `${count(estimated_days_left)} days`;
   return (
     <>
       <Figure name="Credits" value={count(balance)} note={`worth ${money(balance * rate, currency)}`} />
-      <Figure name="They last" value={lasts} note={`${count(daily_avg_send)} credits a day of late`} />
+      <Figure name="Credits left for" value={lasts} note={`at ${count(daily_avg_send)} credits a day`} />
     </>
   );
 }
