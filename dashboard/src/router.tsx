@@ -2,6 +2,7 @@
 
 import { createRoute, createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
 import { settings } from './features/accounts/routes.ts';
+import { agents } from './features/agents/routes.ts';
 import { billing } from './features/billing/routes.ts';
 import { campaigns } from './features/campaigns/routes.ts';
 import { contacts } from './features/contacts/routes.ts';
@@ -24,6 +25,7 @@ export const router = createRouter({
     ...templates,
     billing,
     ...numbers,
+    ...agents,
     ...settings,
     webhooks,
     signedIn,

@@ -19,7 +19,7 @@ const EMBEDDED = `
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
   WebhookSecret ZoneCount Actor
-  SpamCheck SpamFinding SpamSource`;
+  SpamCheck SpamFinding SpamSource AiAgentTest AiDraftDecision AiGateVerdict AiPassage AiStatus`;
 
 function keys() {
   const names = EMBEDDED.trim().split(/\s+/);

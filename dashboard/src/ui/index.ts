@@ -1,3 +1,4 @@
+export { Absent } from './Absent.tsx';
 export { Confirm } from './Confirm.tsx';
 export { ConfirmButton } from './ConfirmButton.tsx';
 export { Cost } from './Cost.tsx';

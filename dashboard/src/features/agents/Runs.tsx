@@ -1,0 +1,83 @@
+// Every decision of an agent, with the rules that it passed and the one that fired.
+
+import { Button, Select } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { usePages, useUpdates } from '../../graphql/index.ts';
+import { Badge, Empty, Failure, Skeleton, Time, words } from '../../ui/index.ts';
+import styles from './agents.module.css';
+import { OUTCOMES } from './model.ts';
+import { type Run, runsListing } from './queries.ts';
+import { Verdicts } from './Verdicts.tsx';
+
+type Outcome = NonNullable<Run['outcome']>;
+
+const CHOICES = Object.entries(OUTCOMES).map(([value, { word }]) => ({ value, label: word }));
+
+export function Runs({ agent_id }: { agent_id: number }) {
+  const [outcome, setOutcome] = useState<string | null>(null);
+  const pages = usePages(runsListing, { agent_id, outcome: outcome as Outcome | null });
+  useUpdates((update) => {
+    if (update === 'missed' || update.__typename === 'AgentUpdate') pages.refresh();
+  });
+  return (
+    <>
+      <Select
+        aria-label="Result"
+        placeholder="All results"
+        w={240}
+        mb="sm"
+        clearable
+        clearButtonProps={{ 'aria-label': 'All results' }}
+        data={CHOICES}
+        value={outcome}
+        onChange={setOutcome}
+      />
+      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
+      {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
+      {pages.rows.length === 0 && !pages.isLoading && !pages.error && (
+        <Empty>
+          No decision yet. Each text that comes in while the agent is active leads to one, kept for 90 days.
+        </Empty>
+      )}
+      {pages.rows.length > 0 && (
+        <section className={styles.list} aria-label="Decisions">
+          {pages.rows.map((run) => (
+            <RunRow key={run.id} run={run} />
+          ))}
+        </section>
+      )}
+      {pages.hasMore && (
+        <Button variant="default" loading={pages.isLoading} onClick={pages.more}>
+          Earlier decisions
+        </Button>
+      )}
+    </>
+  );
+}
+
+function RunRow({ run }: { run: Run }) {
+  const { outcome, created_at, gate, reason, draft, summary, conversation_id, gates, passages, decided_by } = run;
+  const isDecided = outcome !== null && !(outcome === 'drafted' && decided_by);
+  const result = isDecided ? OUTCOMES[outcome] : { kind: 'plain' as const, word: 'Under way' };
+  return (
+    <details className={styles.run}>
+      <summary>
+        <Badge kind={result.kind}>{result.word}</Badge>
+        <Time at={created_at} full />
+        <span className={styles.soft}>{gate ? `${words(gate)}. ${reason}` : reason}</span>
+      </summary>
+      {draft && (
+        <p className={styles.text} dir="auto">
+          {draft}
+        </p>
+      )}
+      {summary && <p className={`${styles.text} ${styles.soft}`}>{summary}</p>}
+      {decided_by && <p className={styles.soft}>Decided by {decided_by.label}</p>}
+      <Verdicts verdicts={gates} passages={passages} />
+      <Link to="/inbox/$view/$id" params={{ view: 'open', id: conversation_id }}>
+        Open the conversation
+      </Link>
+    </details>
+  );
+}

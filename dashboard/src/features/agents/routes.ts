@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { root } from '../../shell/root.ts';
+import { type Tab, TABS } from './tabs.ts';
+
+const staticData = { scope: 'agents:read' };
+
+const list = createRoute({
+  getParentRoute: () => root,
+  path: 'agents',
+  staticData,
+  component: lazyRouteComponent(() => import('./AgentsPage.tsx'), 'AgentsPage'),
+});
+
+const one = createRoute({
+  getParentRoute: () => root,
+  path: 'agents/$id',
+  staticData,
+  params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: Tab } => ({ tab: TABS.find((each) => each === tab) }),
+  component: lazyRouteComponent(() => import('./AgentPage.tsx'), 'AgentPage'),
+});
+
+export const agents = [list, one];
