@@ -12,6 +12,7 @@ import asyncio
 import base64
 import hashlib
 import itertools
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -90,6 +91,7 @@ class HighLevelPeer:
     _codes: dict[str, Json] = field(default_factory=dict[str, Json])
     _access: set[str] = field(default_factory=set[str])
     _refresh: set[str] = field(default_factory=set[str])
+    _listed: list[Json] | None = None
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -150,7 +152,7 @@ class HighLevelPeer:
 
     def delete(self, id: str) -> None:
         """Delete a contact, as a user does."""
-        record = self.contacts.pop(id)
+        record, self._listed = self.contacts.pop(id), None
         self._notify("ContactDelete", record)
 
     def is_silent(self, id: str) -> bool:
@@ -254,14 +256,14 @@ class HighLevelPeer:
 
     def _search(self, body: Json) -> Json:
         since = next((each["value"]["gte"] for each in body.get("filters", [])), "")
-        listed = sorted(
-            (each for each in self.contacts.values() if each["dateUpdated"] >= since),
-            key=lambda each: (each["dateUpdated"], each["id"]),
-        )
+        if self._listed is None:
+            self._listed = sorted(self.contacts.values(), key=_place)
+        start = bisect_left(self._listed, (since, ""), key=_place)
         after = tuple(body.get("searchAfter", ("", "")))
-        page = [each for each in listed if (each["dateUpdated"], each["id"]) > after][: body["pageLimit"]]
-        shown = [{**each, "searchAfter": [each["dateUpdated"], each["id"]]} for each in page]
-        return {"contacts": shown, "total": len(listed)}
+        next_one = max(start, bisect_right(self._listed, after, key=_place))
+        page = self._listed[next_one : next_one + body["pageLimit"]]
+        shown = [{**each, "searchAfter": [*_place(each)]} for each in page]
+        return {"contacts": shown, "total": len(self._listed) - start}
 
     def _refuse_duplicate(self, values: Json, id: str = "") -> None:
         for name in UNIQUE:
@@ -282,7 +284,7 @@ class HighLevelPeer:
             if name in values:
                 record[name] = values[name]
         record["dndSettings"] |= values.get("dndSettings", {})
-        record["dateUpdated"] = self._now()
+        record["dateUpdated"], self._listed = self._now(), None
         self._notify(event, record)
         return dict(record)
 
@@ -295,6 +297,10 @@ class HighLevelPeer:
 
     def _id(self, kind: str) -> str:
         return f"{kind}{next(self._ids):06d}"
+
+
+def _place(record: Json) -> tuple[str, str]:
+    return record["dateUpdated"], record["id"]
 
 
 @asynccontextmanager

@@ -63,7 +63,7 @@ async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> 
     else:
         contact = await contact_service.find_or_create(unit, phone, SOURCE)
     link = await _attach(unit, integration_id, link, record, contact)
-    usable, refused = _check(record)
+    usable, refused = check(record)
     there |= await _merge(unit, link, contact, Side(usable, record.changed_at, {}))
     if not there:
         await _end_pushes(unit, integration_id, contact.id)
@@ -185,7 +185,7 @@ async def _attach(
     return added
 
 
-def _check(record: CrmContact) -> tuple[dict[str, Any], str]:
+def check(record: CrmContact) -> tuple[dict[str, Any], str]:
     """Return the values of a record that a contact can have, and why another one is left out.
 
     So a name that is too long does not keep do-not-disturb from being taken over.

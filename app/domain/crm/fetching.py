@@ -6,7 +6,7 @@ from datetime import timedelta
 from sqlalchemy import select, text
 
 from app.domain.contacts import sql as contacts
-from app.domain.crm import comparing
+from app.domain.crm import comparing, joining
 from app.domain.crm.comparing import PhoneTaken
 from app.domain.crm.connector import CrmContact, CrmRefused, Fetched
 from app.domain.crm.models import CrmConnection, CrmPush, CrmPushKind, CrmPushStatus, CrmSync
@@ -18,6 +18,8 @@ EVERY = timedelta(minutes=10)
 """The time between fetches of what changed, which find the changes whose notices were lost."""
 
 OVERLAP = timedelta(minutes=5)
+"""The age of a change from which every CRM shows it in its lists: younger ones are fetched again."""
+
 PAGE = 100
 
 OFFER = f"""
@@ -57,7 +59,7 @@ class Fetching:
 
     async def _take(self, page: Fetched) -> None:
         async with self.pushing.unit() as unit:
-            for record in page.contacts:
+            for record in await joining.join(unit, self.pushing.integration_id, page.contacts):
                 await self._compare(unit, record)
             connection = await _get(unit, self.pushing.session.row.id)
             connection.cursor = page.cursor
@@ -65,7 +67,8 @@ class Fetching:
             if connection.sync == CrmSync.fetching:
                 connection.fetched += len(page.contacts)
             if page.contacts:
-                connection.fetched_until = max(each.changed_at for each in page.contacts) - OVERLAP
+                newest = max(each.changed_at for each in page.contacts)
+                connection.fetched_until = min(newest, unit.clock.now() - OVERLAP)
             if not page.cursor:
                 _end_fetch(connection, unit)
             await unit.save(connection)

@@ -1,0 +1,155 @@
+"""Takes over the records of a fetched page by few statements, where nothing here is to be changed.
+
+The first synchronization of 100,000 contacts has hardly any others.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.dialects.postgresql import insert
+
+from app.domain.accounts import queries as accounts
+from app.domain.consent import queries as consents
+from app.domain.contacts import loading
+from app.domain.contacts.events import NewContact
+from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
+from app.domain.crm import comparing
+from app.domain.crm.comparing import PHONE, SOURCE, UNSYNCHRONIZED
+from app.domain.crm.connector import CrmContact
+from app.domain.crm.merging import DND
+from app.domain.crm.models import CrmLink, CrmPush, CrmPushKind, CrmPushStatus
+from app.domain.events import outbox
+from app.domain.kernel import phone as phones
+from app.domain.kernel.phone import InvalidPhone
+from app.domain.kernel.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record whose values a contact can have, with its phone in E.164."""
+
+    record: CrmContact
+    phone: str
+    values: Mapping[str, Any]
+
+
+async def join(unit: UnitOfWork, integration_id: int, records: Sequence[CrmContact]) -> list[CrmContact]:
+    """Take over records that are as their contacts are, that contacts lack, or that lack only what contacts have.
+
+    Returns the other records, which are to be compared one by one: such as those of do-not-disturb and of opt-outs.
+    """
+    candidates = _unique(await _find_candidates(unit, records))
+    known = await _lock(unit, candidates)
+    links = await _find_links(unit, integration_id, records, known.values())
+    ids = {id for link in links for id in (link.external_id, link.contact_id) if id}
+    linked = {link.external_id: link for link in links}
+    done = {id for id, each in candidates.items() if _is_agreed(each, known.get(each.phone), linked.get(id))}
+    free = [each for id, each in candidates.items() if not {id, _id(known.get(each.phone))} & ids]
+    added = await _add(unit, [each for each in free if each.phone not in known])
+    joined = [(each, contact) for each in free if (contact := (known | added).get(each.phone)) and _fits(each, contact)]
+    await _link(unit, integration_id, joined)
+    await _drop_echoes(unit, integration_id, added.values())
+    done |= {each.record.external_id for each, _ in joined}
+    return [record for record in records if record.external_id not in done]
+
+
+async def _find_candidates(unit: UnitOfWork, records: Sequence[CrmContact]) -> list[Candidate]:
+    region = (await accounts.get_own(unit)).region
+    found = list[Candidate]()
+    for record in records:
+        values, refused = comparing.check(record)
+        try:
+            phone = phones.normalize(record.phone, region)
+        except InvalidPhone:
+            continue
+        if not refused and not record.dnd:
+            found.append(Candidate(record, phone, values))
+    suppressed = await consents.find_suppressed(unit, [each.phone for each in found])
+    return [each for each in found if each.phone not in suppressed]
+
+
+def _unique(candidates: Sequence[Candidate]) -> dict[str, Candidate]:
+    """Return the first candidate of each phone, by the ids of the records."""
+    by_phone = {each.phone: each for each in reversed(candidates)}
+    return {each.record.external_id: each for each in candidates if by_phone[each.phone] is each}
+
+
+async def _lock(unit: UnitOfWork, candidates: Mapping[str, Candidate]) -> dict[str, Contact]:
+    wanted = [each.phone for each in candidates.values()]
+    found = await loading.lock_many(unit, Contact.phone.in_(wanted)) if wanted else []
+    return {each.phone: each for each in found}
+
+
+async def _find_links(
+    unit: UnitOfWork, integration_id: int, records: Sequence[CrmContact], contacts: Collection[Contact]
+) -> Sequence[CrmLink]:
+    ids = [each.external_id for each in records]
+    named = CrmLink.external_id.in_(ids) | CrmLink.contact_id.in_([each.id for each in contacts])
+    return await unit.all(select(CrmLink).where(CrmLink.integration_id == integration_id, named))
+
+
+def _id(contact: Contact | None) -> int | None:
+    return contact.id if contact else None
+
+
+def _is_agreed(candidate: Candidate, contact: Contact | None, link: CrmLink | None) -> bool:
+    """Return whether a record is linked with its contact, and both are as they were when they agreed last."""
+    if contact is None or link is None or link.contact_id != contact.id or link.is_deleted:
+        return False
+    is_as_agreed = link.fields == {PHONE: candidate.phone, **candidate.values}
+    return is_as_agreed and comparing.values_of(contact) == candidate.values
+
+
+def _fits(candidate: Candidate, contact: Contact) -> bool:
+    """Return whether a record has no value that its contact lacks, and none that differs."""
+    ours = comparing.values_of(contact)
+    return all(value in ("", ours[name]) for name, value in candidate.values.items())
+
+
+async def _add(unit: UnitOfWork, candidates: Sequence[Candidate]) -> dict[str, Contact]:
+    """Add contacts, each with its event; a phone that another transaction added meanwhile is left out."""
+    new = [_new(each) for each in candidates]
+    added = await loading.add_many(unit, new)
+    await outbox.record_many(unit, [(NewContact.of(each), each.id) for each in added])
+    return {each.phone: each for each in added}
+
+
+def _new(candidate: Candidate) -> Contact:
+    texts = {name: value for name, value in candidate.values.items() if name != DND}
+    stage, status = PipelineStage.new_lead, ContactStatus.active
+    empty: dict[str, Any] = {"tags": [], "custom_fields": {}, "source": SOURCE, "dnd_sms": False}
+    return Contact(phone=candidate.phone, status=status, pipeline_stage=stage, **empty, **texts)
+
+
+async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, Contact]]) -> None:
+    """Link records with their contacts, and push what records lack."""
+    rows = [
+        {
+            "account_id": unit.actor.account_id,
+            "integration_id": integration_id,
+            "contact_id": contact.id,
+            "external_id": each.record.external_id,
+            "fields": {PHONE: contact.phone, **_agreed(each, contact)},
+        }
+        for each, contact in joined
+    ]
+    if rows:
+        await unit.execute(insert(CrmLink).values(rows))
+    for each, contact in joined:
+        if comparing.values_of(contact) != each.values:
+            await comparing.add_push(unit, integration_id, contact.id)
+
+
+def _agreed(candidate: Candidate, contact: Contact) -> dict[str, Any]:
+    ours = comparing.values_of(contact)
+    return {name: value for name, value in candidate.values.items() if value == ours[name]}
+
+
+async def _drop_echoes(unit: UnitOfWork, integration_id: int, added: Collection[Contact]) -> None:
+    """Delete the pushes of contacts that the CRM itself has just given."""
+    own = CrmPush.integration_id == integration_id, CrmPush.contact_id.in_([each.id for each in added])
+    waiting = CrmPush.kind == CrmPushKind.contact, CrmPush.status == CrmPushStatus.waiting
+    if added:
+        await unit.execute(delete(CrmPush).where(*own, *waiting).execution_options(**UNSYNCHRONIZED))
