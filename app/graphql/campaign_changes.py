@@ -8,7 +8,7 @@ import strawberry
 from app.domain.campaigns import audience, models, service, trial
 from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
-from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId
+from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import guarded
 from app.graphql.core.idempotency import IdempotencyKey
@@ -171,9 +171,10 @@ class CampaignMutation:
             datetime | None,
             strawberry.argument(description="The time to start at, within a year; null for at once."),
         ] = None,
+        local_at: LocalTime = None,
     ) -> models.Campaign:
         """Send a campaign."""
-        order = Order(consent_attested is True, preview_id, max_credits, at)
+        order = Order(consent_attested is True, preview_id, max_credits, at, read_local_time(local_at))
         return await service.send(info.context.unit, id, order)
 
     @strawberry.mutation(

@@ -10,7 +10,7 @@ from app.domain.campaigns import models, previews, samples
 from app.domain.campaigns.planning import Planned
 from app.domain.campaigns.previews import Preview
 from app.domain.kernel.sms_parts import Encoding
-from app.graphql.campaigns import Campaign, CampaignId
+from app.graphql.campaigns import Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.scalars import BigInt
@@ -60,7 +60,8 @@ class ZoneCount:
 
     zones: list[str] = strawberry.field(description="The zones (IANA), in all of which it must be daytime.")
     opens_at: datetime | None = strawberry.field(
-        description="The time from which quiet hours let these texts leave; null if they do not within two weeks."
+        description="The time from which these texts leave: now, or local_at on the clock of the first zone, or the "
+        "next time that quiet hours allow; null if they do not within two weeks."
     )
     count: BigInt = strawberry.field(description="Number of texts.")
 
@@ -146,11 +147,11 @@ class CampaignPreviewQuery:
         "beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
-    async def preview_campaign(self, info: Info, id: CampaignId) -> Preview:
+    async def preview_campaign(self, info: Info, id: CampaignId, local_at: LocalTime = None) -> Preview:
         """Return the preview."""
-        services = info.context.services
+        services, at = info.context.services, read_local_time(local_at)
         max_segments = services.acceptor.max_segments
-        return await previews.preview(info.context.unit, services.database.pool, id, max_segments)
+        return await previews.preview(info.context.unit, services.database.pool, id, max_segments, at)
 
     @strawberry.field(
         graphql_type=SampleText | None,

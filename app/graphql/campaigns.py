@@ -8,6 +8,7 @@ import strawberry
 from app.domain.campaigns import models, queries
 from app.domain.campaigns.models import CampaignStatus, PauseReason, RecipientState
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
@@ -35,7 +36,7 @@ describe(
     {
         "queued": "Its text waits for its turn.",
         "suppressed": "It gets no text; reason says why.",
-        "deferred": "Its text waits for an hour at which it may arrive.",
+        "deferred": "Its text waits for local_at on the clock of the recipient.",
         "claimed": "Its text was debited and is on its way to the carrier.",
         "sent": "The carrier took the text.",
         "delivered": "The text was delivered.",
@@ -61,6 +62,13 @@ describe(
 )
 
 CampaignId = Annotated[BigInt, strawberry.argument(description="The campaign's id.")]
+LocalTime = Annotated[
+    str | None,
+    strawberry.argument(
+        description="Text each recipient when the clock there shows this time, such as 2026-11-27T10:00, or later as "
+        "quiet hours allow. Where it is past, the text is due at once."
+    ),
+]
 MAX_CREDITS = "The most credits that it may cost; one that costs more sends nothing. Null for no limit."
 
 
@@ -110,6 +118,7 @@ class Campaign:
     max_credits: BigInt | None = strawberry.field(description=MAX_CREDITS)
     created_by: strawberry.Private[str]
     scheduled_at: datetime | None = strawberry.field(description="The time at which it starts; null for at once.")
+    local_at: strawberry.Private[datetime | None]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     updated_at: datetime = strawberry.field(description="The time of its latest change.")
     sent_at: datetime | None = strawberry.field(description="The time at which it started; null before.")
@@ -123,6 +132,15 @@ class Campaign:
     def reason_of(self) -> PauseReason | None:
         """Return the reason."""
         return PauseReason(self.reason) if self.reason else None
+
+    @strawberry.field(
+        name="local_at",
+        description="The time on the clock of each recipient at which the text is due, such as 2026-11-27T10:00; null "
+        "where all are due when it starts.",
+    )
+    def local_at_of(self) -> str | None:
+        """Return the local time, without a zone."""
+        return self.local_at and self.local_at.isoformat(timespec="minutes")
 
     @strawberry.field(name="audience", graphql_type=CampaignAudience, description="The contacts that it reaches.")
     def audience_of(self) -> CampaignAudience:
@@ -173,6 +191,9 @@ class CampaignRecipient:
     credits: BigInt = strawberry.field(description="The credits of the text; 0 once they were refunded.")
     number: strawberry.Private[str]
     message_id: BigInt | None = strawberry.field(description="The message; null before the text was accepted.")
+    due_at: datetime | None = strawberry.field(
+        description="The time of a deferred text on the clock of the recipient; null for others."
+    )
     sent_at: datetime | None = strawberry.field(description="The time at which the carrier took the text.")
     settled_at: datetime | None = strawberry.field(description="The time of the final state.")
     replied_at: datetime | None = strawberry.field(description="The time of the first reply within 72 hours.")
@@ -239,3 +260,17 @@ class CampaignQuery:
         """Return one page of recipients."""
         wanted = window(info, "campaign_recipients", first, after, last, before, offset)
         return await queries.find_recipients(info.context.unit, campaign_id, state, wanted)
+
+
+def read_local_time(written: str | None) -> datetime | None:
+    """Return a date and time without a zone; raise `InvalidInput` for another text."""
+    if written is None:
+        return None
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo:
+        reason = "local_at must be a date and a time without a zone, such as 2026-11-27T10:00."
+        raise InvalidInput(reason=reason, field="local_at")
+    return found

@@ -142,6 +142,8 @@ def _value(column: Column[Any], ids: Mapping[str, Any], word: str) -> Any:
         return ids.get(POINTERS[column.name])
     for key in column.foreign_keys:
         return ids.get(key.column.table.name)
+    if isinstance(column.type, DateTime) and not column.type.timezone:
+        return ago().replace(tzinfo=None)
     for kind, make in VALUES:
         if isinstance(column.type, kind):
             return make(f"{word} {column.table.name}.{column.name} {next(_numbers)}")

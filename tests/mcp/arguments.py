@@ -27,6 +27,7 @@ SENSIBLE: dict[str, SearchStrategy[Any]] = {
     "scheduled_at": st.builds(lambda: (datetime.now(UTC) + timedelta(days=1)).isoformat()),
     **dict.fromkeys(("since", "until"), st.just("2026-11-01T00:00:00Z")),
     "snoozed_until": st.builds(lambda: (datetime.now(UTC) + timedelta(days=1)).isoformat()),
+    "local_at": st.builds(lambda: f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%dT%H:%M}"),
     "max_credits": st.integers(1000, 2000),
     "contact_ids": st.lists(st.integers(1, 50), min_size=1, max_size=3),
     "add": st.lists(WORDS, min_size=1, max_size=3),
@@ -70,7 +71,8 @@ ALTERNATIVES = {
 
 def is_consistent(tool: str, arguments: Json) -> bool:
     """Return whether arguments that each fit the schema of a tool fit together."""
-    if tool in ALTERNATIVES and len({*ALTERNATIVES[tool]} & arguments.keys()) != 1:
+    has_one = tool not in ALTERNATIVES or len({*ALTERNATIVES[tool]} & arguments.keys()) == 1
+    if not has_one or {"scheduled_at", "local_at"} <= arguments.keys():
         return False
     match tool:
         case "bulk_tag":

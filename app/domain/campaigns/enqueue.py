@@ -39,16 +39,19 @@ SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending
 TAKE = f"""
 SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, v.sending_number AS usual_number
 FROM (
-  SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2
+  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2)
+  UNION ALL
+  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 ORDER BY due_at, id LIMIT $2)
+  LIMIT $2
 ) r {conversations.join("r.contact_id")} ORDER BY r.id
 """
 DECIDE = """
 UPDATE campaign_recipients r SET state = d.state, reason = d.reason, message_id = d.message_id, number = d.number,
-  body = '', original_body = NULL, segments = d.segments, credits = d.credits,
+  body = '', original_body = NULL, due_at = NULL, segments = d.segments, credits = d.credits,
   settled_at = CASE d.state WHEN 'suppressed' THEN $8::timestamptz END
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[])
   AS d(id, state, reason, message_id, number, segments, credits)
-WHERE r.campaign_id = $9 AND r.id = d.id AND r.state = 'queued'
+WHERE r.campaign_id = $9 AND r.id = d.id AND r.state IN ('queued', 'deferred')
 """
 
 
@@ -83,7 +86,7 @@ async def enqueue(
         return Enqueued(0)
     if account["status"] != AccountStatus.active or account["deletion_at"]:
         return Enqueued(0, PauseReason.account)
-    waiting = await fetch(connection, Waiting, TAKE, campaign_id, min(BATCH, room))
+    waiting = await fetch(connection, Waiting, TAKE, campaign_id, min(BATCH, room), now)
     affordable = _afford(waiting, account["balance"])
     if waiting and not affordable:
         return Enqueued(0, PauseReason.insufficient_credits)

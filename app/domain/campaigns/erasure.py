@@ -27,6 +27,7 @@ async def forget(unit: UnitOfWork, contact_id: int, waiting: Sequence[int]) -> N
         "phone": None,
         "body": "",
         "original_body": None,
+        "due_at": None,
         "message_id": None,
     }
     await unit.execute(update(Recipient).where(*own).values(values).execution_options(synchronize_session=False))

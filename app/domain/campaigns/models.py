@@ -4,7 +4,7 @@ import enum
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, text
+from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -25,7 +25,8 @@ class CampaignStatus(enum.StrEnum):
 class RecipientState(enum.StrEnum):
     """The state of a recipient. The recipients of all states together are the audience.
 
-    `claimed`: the text was debited and waits for its carrier. `suppressed`: it must not be sent.
+    `deferred`: the text waits for its time on the recipient's clock. `claimed`: the text was debited and waits for its
+    carrier. `suppressed`: it must not be sent.
     """
 
     queued = enum.auto()
@@ -58,7 +59,8 @@ class Campaign(Base):
 
     `audience` is that of `audience.Audience`. `is_read` once all recipients are written; `read_after` is the phone of
     the last of them. `due_at` is the time at which a worker looks at the campaign again, null while there is nothing to
-    do. `actor` attested the consent of the recipients. The breaker counts results after `resumed_at`.
+    do. `actor` attested the consent of the recipients. The breaker counts results after `resumed_at`. `local_at` is the
+    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once.
     """
 
     __tablename__ = "campaigns"
@@ -80,6 +82,7 @@ class Campaign(Base):
     is_smart_encoded: Mapped[bool] = mapped_column(server_default=text("true"))
     is_strict: Mapped[bool] = mapped_column(server_default=text("false"))
     scheduled_at: Mapped[datetime | None]
+    local_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=False))
     max_credits: Mapped[int | None]
     read_until: Mapped[int] = mapped_column(server_default="0")
     read_after: Mapped[str] = mapped_column(server_default="")
@@ -98,8 +101,9 @@ class Recipient(Base):
     """A phone that a campaign reaches at most once. Triggers add each change of states to `campaign_counts`.
 
     `body` is the rendered text until it becomes a message, `original_body` the same before smart encoding where that
-    changed it. There are no foreign keys, which would cost more than the row. The erasure of the contact empties
-    `contact_id`, `phone`, the texts and `message_id`; the state is kept.
+    changed it. `due_at` is the time from which a deferred text may be accepted. There are no foreign keys, which would
+    cost more than the row. The erasure of the contact empties `contact_id`, `phone`, the texts and `message_id`; the
+    state is kept.
     """
 
     __tablename__ = "campaign_recipients"
@@ -111,6 +115,9 @@ class Recipient(Base):
             "campaign_id",
             "settled_at",
             postgresql_where=text("settled_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_campaign_recipients_due_at", "campaign_id", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")
         ),
         Index("ix_campaign_recipients_contact_id", "contact_id", "id", postgresql_where=text("contact_id IS NOT NULL")),
         Index(
@@ -134,6 +141,7 @@ class Recipient(Base):
     credits: Mapped[int] = mapped_column(server_default="0")
     number: Mapped[str] = mapped_column(server_default="")
     message_id: Mapped[int | None]
+    due_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     settled_at: Mapped[datetime | None]
     replied_at: Mapped[datetime | None]

@@ -28,6 +28,7 @@ from app.domain.kernel.turns import in_turns
 from app.domain.messages.eligibility import facts, gates
 from app.domain.messages.eligibility.facts import HandoffFacts
 from app.domain.messages.models import Purpose
+from app.domain.quiet_hours.zones import find_place
 from app.domain.segments.compiling import compile_numbered
 from app.domain.templates import sql as templates
 
@@ -49,7 +50,7 @@ FROM {{walked}} ORDER BY c.phone
 WALKED = "$1::bigint", "$2::text", "$3::bigint", "$4::bigint"
 IS_NAMED = "id = ANY($8::bigint[])"
 FIND_ACCOUNT = f"""
-SELECT a.company_name, a.region, a.fold_accents, {templates.fallbacks_of("own.id")} AS fallbacks
+SELECT a.company_name, a.region, a.time_zone, a.fold_accents, {templates.fallbacks_of("own.id")} AS fallbacks
 FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
 """
 
@@ -85,7 +86,7 @@ class Planned(NamedTuple):
     """The text for one contact; with a `reason` it is not sent, and costs nothing.
 
     `missing` are the placeholders without a value for this contact, `original_body` is the text before smart encoding
-    where that changed it.
+    where that changed it. `due_at` is the time from which the text may be accepted; None for at once.
     """
 
     contact_id: int
@@ -98,11 +99,15 @@ class Planned(NamedTuple):
     missing: tuple[str, ...] = ()
     original_body: str | None = None
     contact_zone: str | None = None
+    due_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The content and audience of a campaign, with the facts of its account that its texts depend on."""
+    """The content and audience of a campaign, with the facts of its account that its texts depend on.
+
+    `local_at` is the time on the clocks of the recipients at which their texts are due, without a zone.
+    """
 
     account_id: int
     audience: Audience
@@ -111,6 +116,8 @@ class Plan:
     region: str
     max_segments: int
     at: datetime
+    time_zone: str | None = None
+    local_at: datetime | None = None
 
     @classmethod
     async def of(
@@ -137,6 +144,8 @@ class Plan:
             account["region"],
             max_segments,
             at,
+            account["time_zone"],
+            campaign.local_at,
         )
 
     async def read(self, source: Pool | Connection, after: str, until: int) -> "Chunk":
@@ -172,7 +181,14 @@ class Plan:
         credits = segments * prices.credits_per_segment(candidate.phone, self.region)
         written = None if text == rendering.text else rendering.text
         zone = candidate.contact_zone
-        return Planned(*who, text, parts.encoding, segments, credits, rendering.missing, written, zone)
+        due_at = self._find_due(candidate)
+        return Planned(*who, text, parts.encoding, segments, credits, rendering.missing, written, zone, due_at)
+
+    def _find_due(self, candidate: Candidate) -> datetime | None:
+        if self.local_at is None:
+            return None
+        due_at = find_place(candidate.phone, candidate.contact_zone, self.time_zone).instant_of(self.local_at)
+        return due_at if due_at > self.at else None
 
     def _read(self, candidate: Candidate) -> dict[str, object]:
         return {name: getattr(candidate, name) for name in self.content.names if name in FIELDS}

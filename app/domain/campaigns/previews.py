@@ -102,8 +102,8 @@ class Tally:
 class ZoneCount(NamedTuple):
     """The number of recipients who may be in the same time zones.
 
-    Their texts may leave from `opens_at`: now, or the next time that is daytime in all of the zones. It is None where
-    there is no such time within two weeks.
+    Their texts may leave from `opens_at`: the time for which they are sent, or the next one that is daytime in all of
+    the zones. It is None where there is no such time within two weeks.
     """
 
     zones: tuple[str, ...]
@@ -132,8 +132,12 @@ class Preview:
     zones: Sequence[ZoneCount]
 
 
-async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int) -> Preview:
+async def preview(
+    unit: UnitOfWork, pool: Pool, id: int, max_segments: int, local_at: datetime | None = None
+) -> Preview:
     """Return the preview of a campaign; raise `NotFound`. It reads each contact of the audience, and writes nothing.
+
+    With `local_at` it says when texts leave that are sent for that time on the clocks of their recipients.
 
     The previews of an account wait for one another, so that many of them do not hold up others.
     """
@@ -161,7 +165,7 @@ async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int) -> P
         balance=account.balance,
         samples=tally.samples,
         eta_seconds=_eta(tally.segments, paces),
-        zones=_zones(tally.origins, account.time_zone, book, unit.clock.now()),
+        zones=_zones(tally.origins, account.time_zone, book, unit.clock.now(), local_at or campaign.local_at),
     )
 
 
@@ -227,11 +231,14 @@ def _eta(segments: int, paces: Sequence[float | None]) -> int:
     return 0 if not paces or None in paces else -(-segments // max(1, int(sum(pace or 0 for pace in paces))))
 
 
-def _zones(origins: Counter[Origin], account_zone: str | None, book: Rulebook, now: datetime) -> list[ZoneCount]:
+def _zones(
+    origins: Counter[Origin], account_zone: str | None, book: Rulebook, now: datetime, local_at: datetime | None
+) -> list[ZoneCount]:
     """Return the recipients by their zones and the time at which their texts may leave, the largest group first."""
     found = Counter[tuple[tuple[str, ...], datetime | None]]()
     for (prefix, contact_zone), count in origins.items():
         place = find_place(prefix, contact_zone, account_zone)
-        found[place.zones, windows.find_open(now, place.zones, book.week(place.jurisdiction))] += count
+        due_at = max(place.instant_of(local_at), now) if local_at else now
+        found[place.zones, windows.find_open(due_at, place.zones, book.week(place.jurisdiction))] += count
     counts = [ZoneCount(*group, count) for group, count in found.items()]
     return sorted(counts, key=lambda each: (-each.recipients, each.zones))

@@ -27,6 +27,7 @@ class FrozenCampaign(NamedTuple):
     read_until: int
     read_after: str
     sent_at: datetime
+    local_at: datetime | None
 
 
 class Waiting(NamedTuple):

@@ -52,7 +52,8 @@ UPDATE campaign_recipients SET state = 'canceled', reason = '', credits = 0, set
 WHERE message_id = ANY($1::bigint[]) AND state = 'claimed'
 """
 CANCEL_QUEUED = """
-UPDATE campaign_recipients SET state = 'canceled', body = '', original_body = NULL, credits = 0, settled_at = $2
+UPDATE campaign_recipients SET state = 'canceled', body = '', original_body = NULL, due_at = NULL, credits = 0,
+  settled_at = $2
 WHERE campaign_id = $1 AND state IN ('queued', 'deferred') AND id IN (
   SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
 ) RETURNING id
@@ -65,13 +66,16 @@ UPDATE campaigns c SET due_at = CASE WHEN can_go_on THEN $2::timestamptz ELSE $3
   status = CASE WHEN can_go_on THEN 'sending' ELSE c.status END,
   reason = CASE WHEN can_go_on THEN '' ELSE c.reason END
 FROM (
-  SELECT p.id, a.balance >= coalesce((SELECT credits FROM campaign_recipients r
-    WHERE r.campaign_id = p.id AND r.state = 'queued' ORDER BY r.id LIMIT 1), 0) AS can_go_on
+  SELECT p.id, a.balance >= coalesce(
+    (SELECT credits FROM campaign_recipients WHERE campaign_id = p.id AND state = 'queued' ORDER BY id LIMIT 1),
+    (SELECT credits FROM campaign_recipients WHERE campaign_id = p.id AND due_at IS NOT NULL ORDER BY due_at, id
+      LIMIT 1), 0) AS can_go_on
   FROM campaigns p {accounts.join("p.account_id")} WHERE p.id = $1
 ) found WHERE c.id = found.id AND c.status = 'paused' AND c.reason = 'insufficient_credits'
 """
 """Let a campaign that was paused without credits go on when the account can pay for its next text."""
 
+FIND_NEXT = "SELECT min(due_at) FROM campaign_recipients WHERE campaign_id = $1 AND due_at IS NOT NULL"
 COMPLETE = """
 UPDATE campaigns SET status = 'completed', ended_at = $2, updated_at = $2, due_at = NULL
 WHERE id = $1 AND status = 'sending' AND is_read RETURNING name
@@ -141,7 +145,8 @@ class CampaignRunner:
             done = await enqueue.enqueue(connection, self.acceptor, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
                 return done.stops
-        await connection.execute(LOOK_AGAIN, campaign.id, now + SOON)
+        next_due = None if counts["claimed"] else await connection.fetchval(FIND_NEXT, campaign.id)
+        await connection.execute(LOOK_AGAIN, campaign.id, max(next_due or now, now + SOON))
         return None
 
     async def _cancel(self, connection: Connection, campaign: DueCampaign, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
 from sqlalchemy import delete as delete_rows
@@ -30,6 +30,8 @@ from app.domain.segments import queries as segments
 
 MAX_NAME = 100
 LONGEST_WAIT = timedelta(days=365)
+EAST, WEST = timedelta(hours=14), timedelta(hours=12)
+"""The most by which a clock on Earth is ahead of UTC, and behind it."""
 
 EDITABLE = frozenset({CampaignStatus.draft, CampaignStatus.scheduled})
 RUNNING = frozenset({CampaignStatus.sending, CampaignStatus.paused})
@@ -55,12 +57,21 @@ class CampaignFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The terms of a send. `preview_id` is that of the preview that the caller saw, `at` the time of a later start."""
+    """The terms of a send. `preview_id` is that of the preview that the caller saw.
+
+    It starts at the time `at`, or texts each recipient when the clock there shows `local_at`, a time without a zone.
+    """
 
     consent_attested: bool
     preview_id: str | None = None
     max_credits: int | None = None
     at: datetime | None = None
+    local_at: datetime | None = None
+
+    @property
+    def starts_at(self) -> datetime | None:
+        """Return the time of the start: that at which the first clock on Earth shows `local_at`; None for at once."""
+        return self.at if self.local_at is None else self.local_at.replace(tzinfo=UTC) - EAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +121,14 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     limit = campaign.max_credits if order.max_credits is None else order.max_credits
     if order.preview_id is not None:
         await previews.check(unit, campaign, order.preview_id, limit)
-    campaign.max_credits, campaign.actor = limit, unit.actor.label
+    campaign.max_credits, campaign.actor, campaign.local_at = limit, unit.actor.label, order.local_at
     now = unit.clock.now()
-    if order.at is None:
+    _check_times(order, now)
+    if order.starts_at is None or order.starts_at <= now:
         await start(unit, campaign)
     else:
-        if not now < order.at <= now + LONGEST_WAIT:
-            raise InvalidInput(reason="at must be a time within the next 365 days.", field="at")
-        campaign.status, campaign.scheduled_at, campaign.due_at = CampaignStatus.scheduled, order.at, order.at
+        campaign.status, campaign.scheduled_at = CampaignStatus.scheduled, order.starts_at
+        campaign.due_at = order.starts_at
     return await _save(unit, campaign)
 
 
@@ -135,6 +146,7 @@ async def unschedule(unit: UnitOfWork, id: int) -> Campaign:
     campaign = await queries.get(unit, id, lock=True)
     _require(campaign, {CampaignStatus.scheduled}, "unscheduled")
     campaign.status, campaign.scheduled_at, campaign.due_at = CampaignStatus.draft, None, None
+    campaign.local_at = None
     return await _save(unit, campaign)
 
 
@@ -253,6 +265,19 @@ async def _check_cost(unit: UnitOfWork, campaign: Campaign) -> None:
         cost = sum(each.credits for each in await queries.find_counts(unit, [campaign.id]))
         if cost > campaign.max_credits:
             raise OverMaxCredits(credits=cost, limit=campaign.max_credits)
+
+
+def _check_times(order: Order, now: datetime) -> None:
+    """Raise `InvalidInput` for a time that is past, everywhere if it is a local one, or too far in the future."""
+    if order.at and order.local_at:
+        raise InvalidInput(reason="at cannot be combined with local_at.", field="at")
+    if order.at and not now < order.at <= now + LONGEST_WAIT:
+        raise InvalidInput(reason="at must be a time within the next 365 days.", field="at")
+    if order.local_at:
+        utc = now.replace(tzinfo=None)
+        if not utc - WEST < order.local_at <= utc + LONGEST_WAIT:
+            reason = "local_at must be a time within the next 365 days that is not past everywhere."
+            raise InvalidInput(reason=reason, field="local_at")
 
 
 def _check_limit(max_credits: int | None) -> None:

@@ -12,23 +12,24 @@ from app.domain.campaigns.rows import FrozenCampaign
 
 FIND = """
 SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, read_until, read_after,
-  sent_at FROM campaigns
+  sent_at, local_at FROM campaigns
 WHERE id = $1 AND status = 'sending' AND NOT is_read FOR UPDATE
 """
 ADD = """
 INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, body, segments, credits,
-  original_body)
-SELECT DISTINCT ON (phone) $1, $2, contact_id, phone, CASE reason WHEN '' THEN 'queued' ELSE 'suppressed' END, reason,
-  body, segments, credits, original_body
-FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
-  AS planned(contact_id, phone, reason, body, segments, credits, original_body)
+  original_body, due_at)
+SELECT DISTINCT ON (phone) $1, $2, contact_id, phone,
+  CASE WHEN reason <> '' THEN 'suppressed' WHEN due_at IS NULL THEN 'queued' ELSE 'deferred' END, reason,
+  body, segments, credits, original_body, due_at
+FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
+  $10::timestamptz[]) AS planned(contact_id, phone, reason, body, segments, credits, original_body, due_at)
 ORDER BY phone
 ON CONFLICT (campaign_id, phone) DO NOTHING
 """
 GO_ON = "UPDATE campaigns SET read_after = $2, is_read = $3 WHERE id = $1"
-SUM_QUEUED = """
+SUM_UNSENT = """
 SELECT coalesce(sum(recipients), 0)::bigint AS recipients, coalesce(sum(credits), 0)::bigint AS credits
-FROM campaign_counts WHERE campaign_id = $1 AND state = 'queued'
+FROM campaign_counts WHERE campaign_id = $1 AND state IN ('queued', 'deferred')
 """
 FAIL = """
 UPDATE campaigns SET status = 'failed', reason = $2, ended_at = $3, updated_at = $3, due_at = NULL WHERE id = $1
@@ -60,6 +61,7 @@ async def _add(connection: Connection, account_id: int, campaign_id: int, planne
             [each.segments for each in planned],
             [each.credits for each in planned],
             [each.original_body for each in planned],
+            [each.due_at for each in planned],
         )
 
 
@@ -67,9 +69,9 @@ async def _finish(
     connection: Connection, campaign_id: int, max_credits: int | None, now: datetime
 ) -> PauseReason | None:
     """Fail a campaign without recipients; return a reason where the exact cost is more than was allowed."""
-    queued = await connection.fetchrow(SUM_QUEUED, campaign_id)
-    if not queued["recipients"]:
+    unsent = await connection.fetchrow(SUM_UNSENT, campaign_id)
+    if not unsent["recipients"]:
         await connection.execute(FAIL, campaign_id, PauseReason.no_recipients, now)
-    if max_credits is not None and queued["credits"] > max_credits:
+    if max_credits is not None and unsent["credits"] > max_credits:
         return PauseReason.over_max_credits
     return None

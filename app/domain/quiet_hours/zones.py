@@ -6,8 +6,10 @@ would leave an hour too early or too late; with the set of zones it leaves only 
 
 import enum
 import re
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 from phonenumbers.tzdata import TIMEZONE_DATA
@@ -54,6 +56,13 @@ class Place(NamedTuple):
     jurisdiction: str
     zones: tuple[str, ...]
     reason: ZoneReason
+
+    def instant_of(self, wall: datetime) -> datetime:
+        """Return the instant, in UTC, at which a clock of the first zone shows a date and time without a zone.
+
+        Of a time that the clock shows twice it is the first; one that the clock skips is as much later as it skips.
+        """
+        return wall.replace(tzinfo=ZoneInfo(self.zones[0])).astimezone(UTC)
 
 
 def find_place(phone: str, contact_zone: str | None = None, account_zone: str | None = None) -> Place:

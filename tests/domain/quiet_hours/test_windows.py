@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.rules import Rulebook
 from app.domain.quiet_hours.windows import HORIZON, JITTER, Span, Week, find_open, is_open, spread
+from app.domain.quiet_hours.zones import Place, ZoneReason
 
 EASTERN, CENTRAL = "America/New_York", "America/Chicago"
 BOOK = Rulebook(LAWS)
@@ -149,3 +150,35 @@ def test_many_texts_do_not_leave_in_the_same_minute() -> None:
     minutes = {spread(opening, seed, [EASTERN], daily(8, 21)).replace(second=0, microsecond=0) for seed in range(200)}
 
     assert minutes == {opening + timedelta(minutes=minute) for minute in range(20)}
+
+
+@given(wall=st.datetimes(FIRST, LAST), zone=st.sampled_from(ZONES), week=WEEKS)
+def test_a_local_time_is_on_the_clock_or_as_much_later_as_the_clock_skips_and_opens_in_its_window(
+    wall: datetime, zone: str, week: Week
+) -> None:
+    instant = Place("US", (zone,), ZoneReason.contact).instant_of(wall)
+    shown = instant.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    before = (instant - timedelta(hours=3)).astimezone(ZoneInfo(zone)).replace(tzinfo=None) + timedelta(hours=3)
+    opened = find_open(instant, (zone,), week)
+
+    assert shown == wall or shown - wall == shown - before > timedelta(0)
+    assert all(
+        (instant - timedelta(minutes=minutes)).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != wall
+        for minutes in (30, 60)
+    )
+    assert opened is None or (opened >= instant and is_open(opened, (zone,), week))
+
+
+@pytest.mark.parametrize(
+    ("wall", "expected"),
+    [
+        ("2026-03-08T02:30", "2026-03-08T07:30"),
+        ("2026-03-08T03:30", "2026-03-08T07:30"),
+        ("2026-11-01T01:30", "2026-11-01T05:30"),
+        ("2026-11-27T10:00", "2026-11-27T15:00"),
+    ],
+)
+def test_a_time_that_the_clock_skips_is_an_hour_later_and_one_that_it_shows_twice_is_the_first(
+    wall: str, expected: str
+) -> None:
+    assert Place("US", (EASTERN,), ZoneReason.contact).instant_of(datetime.fromisoformat(wall)) == at(expected)
