@@ -20,6 +20,11 @@ PACKAGES = SOURCES / "node_modules"
 TARGET = ROOT / "app" / "web" / "dist"
 NOT_SOURCES = {"node_modules", "dist", "graphql-env.d.ts"}
 COMPRESSED = {".js", ".css", ".svg"}
+SHOWN = [
+    ROOT / name
+    for name in ("schema.graphql", "docs/assistants.md", "docs/events.md", "docs/tools.json", "docs/webhooks.md")
+]
+"""The files outside of the folder that pages show."""
 SKIP = "MESSAGING_SKIP_DASHBOARD"
 
 
@@ -44,7 +49,7 @@ def build() -> None:
 def digest() -> str:
     """Return the hash of everything that the built files are made of."""
     hashed = sha256()
-    for path in sorted([*_files(SOURCES), ROOT / "schema.graphql"]):
+    for path in sorted([*_files(SOURCES), *SHOWN]):
         hashed.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return hashed.hexdigest()
 

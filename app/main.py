@@ -125,7 +125,7 @@ def _routes(
         *inbound.routes(services),
         *integrations.routes(services),
         *routes.routes(operations, executor, identify),
-        *endpoint.routes(executor, people.resolve, docs, explorer=services.settings.in_development),
+        *endpoint.routes(executor, people.resolve, docs),
         *sign_in.routes(services, browser),
         *dashboard.routes(browser),
         *account.routes(services, browser),

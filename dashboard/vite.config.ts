@@ -7,10 +7,22 @@ export default defineConfig({
   base: '/app/',
   plugins: [react()],
   html: { cspNonce: '__NONCE__' },
-  build: { manifest: 'manifest.json', target: 'es2023', assetsInlineLimit: 0, reportCompressedSize: false },
+  worker: { format: 'es' },
+  build: {
+    manifest: 'manifest.json',
+    target: 'es2023',
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 3000,
+    rolldownOptions: {
+      input: ['index.html', 'docs.html', 'explorer.html'],
+      onwarn: (warning, warn) => warning.code === 'MODULE_LEVEL_DIRECTIVE' || warn(warning),
+    },
+  },
   server: {
+    fs: { allow: ['..'] },
     proxy: {
-      '^/(graphql|login|logout|account|assets)': { target: service, ws: true, changeOrigin: true },
+      '^/(graphql|login|logout|account|assets|openapi.json)': { target: service, ws: true, changeOrigin: true },
     },
   },
 });

@@ -1,4 +1,4 @@
-"""The dashboard under /app: its page for signed-in users, and its built files."""
+"""The dashboard under /app, the public pages for developers under /docs, and their built files."""
 
 import mimetypes
 import secrets
@@ -17,6 +17,8 @@ from app.web.sign_in import LANDING, login_path
 BUILT = Path(__file__).parent / "dist"
 FILES = f"{LANDING}assets/"
 ACCOUNT = "/account"
+DOCS = "/docs"
+SIGNED_IN, PUBLIC, EXPLORER = "index.html", "docs.html", "explorer.html"
 NONCE, FORM_TOKEN = "__NONCE__", "__FORM_TOKEN__"
 """The texts in the page that stand for the nonce, and for the token of the form that signs out."""
 
@@ -24,6 +26,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+EDITOR_POLICY = POLICY.replace("style-src 'self' 'nonce-{nonce}'", "style-src 'self' 'unsafe-inline'").replace(
+    "font-src 'self'", "font-src 'self' data:"
+)
+"""The policy of the explorer: its editor adds styles that have no nonce. Scripts are as strict as elsewhere."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
 
 
@@ -38,10 +44,10 @@ class BuiltFile:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The files of one build: the page, and by their paths the others."""
+    """The files of one build: the pages, and by their paths the others."""
 
     stamp: str
-    page: str = field(repr=False)
+    pages: dict[str, str] = field(repr=False)
     files: dict[str, BuiltFile] = field(repr=False)
 
 
@@ -53,6 +59,8 @@ def routes(browser: Browser) -> list[Route]:
         ("/", dashboard.front),
         (LANDING.rstrip("/"), dashboard.front),
         (LANDING + "{path:path}", dashboard.page),
+        (f"{DOCS}/graphql", dashboard.explorer),
+        *((f"{DOCS}{path}", dashboard.docs) for path in ("", "/rest", "/webhooks", "/tools")),
     ]
     return [CountedRoute(path, browser.shown(endpoint)) for path, endpoint in found]
 
@@ -77,13 +85,15 @@ class Dashboard:
             return self._browser.redirect(login_path(request.url.path + query))
         if signed_in.user.role == Role.service:
             return self._browser.redirect(ACCOUNT)
-        built = self._find()
-        if built is None:
-            return render("unbuilt.html", 503)
-        nonce = secrets.token_urlsafe(18)
-        headers = {**HEADERS, "Content-Security-Policy": POLICY.format(nonce=nonce)}
-        page = built.page.replace(NONCE, nonce).replace(FORM_TOKEN, self._browser.form_token(request))
-        return Response(page, 200, headers, "text/html")
+        return self._show(SIGNED_IN, POLICY, self._browser.form_token(request))
+
+    async def docs(self, _: Request) -> Response:
+        """Return the page for developers, also to people who are not signed in."""
+        return self._show(PUBLIC, POLICY)
+
+    async def explorer(self, _: Request) -> Response:
+        """Return the GraphQL explorer, also to people who are not signed in."""
+        return self._show(EXPLORER, EDITOR_POLICY)
 
     async def file(self, request: Request) -> Response:
         """Return a built file; its name changes with its content."""
@@ -94,6 +104,15 @@ class Dashboard:
         if found.compressed and "gzip" in request.headers.get("accept-encoding", ""):
             return Response(found.compressed, 200, {**FOREVER, "Content-Encoding": "gzip"}, found.media_type)
         return Response(found.body, 200, FOREVER, found.media_type)
+
+    def _show(self, name: str, policy: str, form_token: str = "") -> Response:
+        built = self._find()
+        if built is None:
+            return render("unbuilt.html", 503)
+        nonce = secrets.token_urlsafe(18)
+        headers = {**HEADERS, "Content-Security-Policy": policy.format(nonce=nonce)}
+        page = built.pages[name].replace(NONCE, nonce).replace(FORM_TOKEN, form_token)
+        return Response(page, 200, headers, "text/html")
 
     def _find(self) -> Build | None:
         """Return the present build; None before the first."""
@@ -114,7 +133,8 @@ def read(folder: Path) -> Build:
         for path in assets.rglob("*")
         if path.is_file() and path.suffix != ".gz"
     }
-    return Build((folder / "stamp").read_text(), (folder / "index.html").read_text(), files)
+    pages = {name: (folder / name).read_text() for name in (SIGNED_IN, PUBLIC, EXPLORER)}
+    return Build((folder / "stamp").read_text(), pages, files)
 
 
 def _file(path: Path) -> BuiltFile:

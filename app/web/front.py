@@ -1,4 +1,4 @@
-"""Public pages: the interfaces, the error codes, and the page for an unknown path."""
+"""Public pages: the error codes, and the page for an unknown path."""
 
 import inspect
 import re
@@ -15,18 +15,15 @@ from app.web.browser import render
 
 
 def routes() -> list[Route]:
-    """Return `/docs` and `/docs/errors`."""
+    """Return `/docs/errors`."""
     errors = [
         (code, error.status, list(_paragraphs(error.__doc__ or ""))) for code, error in sorted(catalogue().items())
     ]
 
-    async def interfaces(_: Request) -> Response:
-        return render("front.html")
-
     async def error_codes(_: Request) -> Response:
         return render("errors.html", errors=errors)
 
-    return [CountedRoute("/docs", interfaces), CountedRoute("/docs/errors", error_codes)]
+    return [CountedRoute("/docs/errors", error_codes)]
 
 
 def _paragraphs(docstring: str) -> Iterator[Markup]:

@@ -29,6 +29,11 @@ class Screen:
         await self.page.goto(f"{self.base}/app{path}")
         await self.heading().wait_for()
 
+    async def read(self, path: str) -> None:
+        """Open a page for developers."""
+        await self.page.goto(f"{self.base}{path}")
+        await self.heading().wait_for()
+
     def heading(self, name: str | re.Pattern[str] | None = None) -> Locator:
         """Find the heading of the page."""
         return self.page.get_by_role("heading", level=1, name=name) if name else self.page.locator("h1")
@@ -58,7 +63,7 @@ class Screen:
             if folder:
                 await self.page.screenshot(path=folder / f"{name}-{theme}.png")
             found = await self._violations()
-            assert not found, found
+            assert not found, "\n".join(map(str, found))
         assert await self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert not self.complaints, self.complaints
 
@@ -81,8 +86,8 @@ class Windows:
     axe: str = field(repr=False)
     opened: list[BrowserContext] = field(default_factory=list)
 
-    async def sign_in(self, email: str, password: str, width: int = WIDE) -> Screen:
-        """Sign a person in, in a window of their own."""
+    async def stranger(self, width: int = WIDE) -> Screen:
+        """Open a window of a person who is not signed in."""
         context = await self.browser.new_context(
             viewport={"width": width, "height": HEIGHT}, locale="en-US", timezone_id="America/Chicago"
         )
@@ -92,7 +97,12 @@ class Windows:
         screen = Screen(page, self.base, self.axe)
         page.on("console", lambda message: _note(screen, message.type, message.text))
         page.on("pageerror", lambda error: screen.complaints.append(str(error)))
-        await page.goto(f"{self.base}/login")
+        return screen
+
+    async def sign_in(self, email: str, password: str, width: int = WIDE) -> Screen:
+        """Sign a person in, in a window of their own."""
+        screen = await self.stranger(width)
+        await screen.page.goto(f"{self.base}/login")
         await screen.fill("E-mail address", email)
         await screen.fill("Password", password)
         await screen.press("Sign in")

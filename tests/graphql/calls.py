@@ -47,11 +47,11 @@ def codes(response: httpx2.Response) -> list[str]:
     return [error["extensions"]["code"] for error in response.json()["errors"]]
 
 
-def serving(services: Services, actor: Actor | None = None, *, explorer: bool = False) -> httpx2.AsyncClient:
+def serving(services: Services, actor: Actor | None = None) -> httpx2.AsyncClient:
     """Return a client of an application with only the endpoint, on which every request has an actor."""
 
     async def identify(_: Request) -> Actor | None:
         return actor
 
-    routes = endpoint.routes(Executor(services), identify, DOCS, explorer=explorer)
+    routes = endpoint.routes(Executor(services), identify, DOCS)
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(Starlette(routes=routes)), base_url=URL)

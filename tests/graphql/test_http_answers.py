@@ -16,7 +16,7 @@ from app.graphql.transport.requests import GRAPHQL, JSON
 from app.services import Services
 from tests.factories.contacts import CONTACTS
 from tests.factories.traps import column_gone
-from tests.graphql.calls import BROWSER, DOCS, SEND, TYPENAME, URL, codes, get, post, serving
+from tests.graphql.calls import BROWSER, DOCS, SEND, TYPENAME, URL, codes, post, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -203,26 +203,16 @@ async def test_an_operation_that_cannot_be_committed_is_answered_503_without_dat
     assert await CONTACTS.count(pool) == 0
 
 
-async def test_a_browser_gets_the_explorer_in_development(services: Services):
-    async with serving(services, explorer=True) as client:
-        page = await client.get(URL, headers={"Accept": BROWSER}, params={"query": "{ __typename }"})
-        answer = await get(client, JSON, query="{ __typename }")
+async def test_a_browser_without_a_document_is_sent_to_the_explorer(services: Services):
+    async with serving(services) as client:
+        page = await client.get(URL, headers={"Accept": BROWSER})
 
-    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "<title>GraphQL explorer</title>" in page.text
-    assert answer.json() == {"data": {"__typename": "Query"}}
+    assert (page.status_code, page.headers["location"]) == (303, "/docs/graphql")
 
 
-async def test_a_browser_gets_json_elsewhere(services: Services):
-    async with serving(services, explorer=False) as client:
+async def test_a_browser_with_a_document_gets_json(services: Services):
+    async with serving(services) as client:
         response = await client.get(URL, headers={"Accept": BROWSER}, params={"query": "{ __typename }"})
 
     assert response.headers["content-type"] == "application/json; charset=utf-8"
     assert response.json() == {"data": {"__typename": "Query"}}
-
-
-def test_the_explorer_loads_nothing_from_elsewhere():
-    page = endpoint.EXPLORER.read_text()
-
-    assert "default-src 'none'" in endpoint.EXPLORER_HEADERS["Content-Security-Policy"]
-    assert [word for word in ("://", "src=", "href=", "@import", "url(", "innerHTML") if word in page] == []

@@ -1,6 +1,5 @@
 """Limits of documents, to the exact number."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from app.domain.kernel.paging import MAX_SIZE
 from app.graphql.execution.documents import measure, prepare
 from app.graphql.execution.query_limits import INTROSPECTION, MAX_TOKENS, Scale, Weight, check_limits, fragments_of
 from app.graphql.schema import CORE, contract
-from app.graphql.transport.endpoint import EXPLORER
 from app.operations.document import load
 
 REST = Path(__file__).parents[2] / "app" / "rest"
@@ -216,13 +214,6 @@ def test_the_introspection_of_common_tools_is_allowed():
     )
 
     assert prepare(whole).errors == ()
-
-
-def test_the_introspection_of_the_explorer_is_allowed():
-    found = re.search(r"const INTROSPECTION = `(.*?)`", EXPLORER.read_text(), re.DOTALL)
-    assert found
-
-    assert prepare(found[1]).errors == ()
 
 
 def test_two_introspections_in_one_document_are_too_many():

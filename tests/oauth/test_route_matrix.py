@@ -265,7 +265,11 @@ SAME_FOR_ALL = {
     "GET /app": "Leads to the dashboard.",
     "GET /app/{path:path}": "The page of the dashboard, which holds a nonce and the form token of the session.",
     "GET /app/assets/{path:path}": "The built files of the dashboard.",
-    "GET /docs": "Links to the interfaces.",
+    "GET /docs": "Links to the pages for developers.",
+    "GET /docs/graphql": "The GraphQL explorer, with the schema of the service.",
+    "GET /docs/rest": "The REST reference.",
+    "GET /docs/webhooks": "The events of webhooks.",
+    "GET /docs/tools": "The tools of assistants.",
     "GET /docs/errors": "The catalogue of errors.",
     "GET /openapi.json": "The description of the REST endpoints.",
     "GET /healthz": "Says that the process lives.",
@@ -289,7 +293,8 @@ TO_DASHBOARD = dict.fromkeys(("GET /", "GET /app", "GET /app/{path:path}"), 303)
 STATUSES = {**dict.fromkeys(SAME_FOR_ALL, 200), **TO_DASHBOARD, "GET /app/assets/{path:path}": 404}
 """The status for strangers; no built file has the name `{path:path}`."""
 
-CHANGING = {"GET /metrics", "GET /app/{path:path}"}
+WITH_NONCE = {f"GET /docs{page}" for page in ("", "/graphql", "/rest", "/webhooks", "/tools")}
+CHANGING = {"GET /metrics", "GET /app/{path:path}", *WITH_NONCE}
 """Values that differ in each response."""
 
 FORM_TOKEN = re.compile(r'name="form_token" value="[^"]*"')

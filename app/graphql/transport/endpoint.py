@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import orjson
 from graphql import ExecutionResult, GraphQLError, OperationType
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -33,26 +32,20 @@ from app.http.sessions import Origin
 
 PATH = "/graphql"
 
-EXPLORER = Path(__file__).with_name("explorer.html")
-EXPLORER_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-}
+EXPLORER = "/docs/graphql"
+"""The page that a browser without a document is sent to."""
 
 
-def routes(executor: Executor, identify: Identify, docs_url: str, *, explorer: bool = False) -> list[BaseRoute]:
-    """Return the routes of the contract.
-
-    `docs_url` is the page of error codes; with `explorer`, a browser gets a page to try the contract.
-    """
-    endpoint = Endpoint(executor, identify, docs_url, explorer=explorer)
+def routes(executor: Executor, identify: Identify, docs_url: str) -> list[BaseRoute]:
+    """Return the routes of the contract; `docs_url` is the page of error codes."""
+    endpoint = Endpoint(executor, identify, docs_url)
     return [CountedRoute(PATH, endpoint, name="graphql"), WebSocketRoute(PATH, endpoint.converse)]
 
 
 class Endpoint:
     """An ASGI application that runs the operations of requests, and serves WebSockets."""
 
-    def __init__(self, executor: Executor, identify: Identify, docs_url: str, *, explorer: bool) -> None:
+    def __init__(self, executor: Executor, identify: Identify, docs_url: str) -> None:
         self._executor = executor
         self._identify = identify
         self._docs_url = docs_url
@@ -61,23 +54,17 @@ class Endpoint:
         self._streams = Streams(executor, docs_url)
         self._origin = Origin.of(executor.services.settings)
         self._is_open = executor.services.settings.in_development
-        self._explorer = EXPLORER.read_text() if explorer else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         request = Request(scope, receive)
-        response = self._explore(request) or await self._answer(request)
+        response = RedirectResponse(EXPLORER, 303) if _explores(request) else await self._answer(request)
         await response(scope, receive, send)
 
     async def converse(self, socket: WebSocket) -> None:
         """Serve a WebSocket until it closes."""
         identify = partial(self._find_actor, address_of(socket))
         await Connection(socket, self._streams, identify, self._origin).serve()
-
-    def _explore(self, request: Request) -> Response | None:
-        if self._explorer and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(self._explorer, headers=EXPLORER_HEADERS)
-        return None
 
     async def _answer(self, request: Request) -> ASGIApp:
         media_type = JSON
@@ -157,3 +144,12 @@ class Endpoint:
 
 def _respond(body: dict[str, Any], media_type: str, status: int, headers: dict[str, str]) -> Response:
     return Response(orjson.dumps(body), status, headers, f"{media_type}; charset=utf-8")
+
+
+def _explores(request: Request) -> bool:
+    """Tell whether a person opened the address in a browser, without a document to run."""
+    return (
+        request.method == "GET"
+        and "query" not in request.query_params
+        and "text/html" in request.headers.get("accept", "")
+    )

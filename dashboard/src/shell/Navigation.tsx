@@ -26,6 +26,10 @@ export function Navigation({ onChoose }: { onChoose?: () => void }) {
         <Entries entries={ENTRIES} onChoose={onChoose} />
         <div className={styles.gap} />
         <Entries entries={FOOT} onChoose={onChoose} />
+        <a href="/docs" className={styles.link}>
+          <Icon name="developers" />
+          Developers
+        </a>
       </nav>
       <PersonMenu />
     </>

@@ -1,0 +1,53 @@
+// The public pages for developers: each is a chunk of its own.
+
+import { type ComponentType, lazy, Suspense } from 'react';
+import { Card, Page, Skeleton } from '../../ui/index.ts';
+import styles from './developers.module.css';
+import { Header } from './Header.tsx';
+import { PLACES } from './places.ts';
+
+const PAGES: Record<string, ComponentType> = {
+  '/docs/rest': lazy(() => import('./RestPage.tsx').then(({ RestPage }) => ({ default: RestPage }))),
+  '/docs/webhooks': lazy(() => import('./WebhooksPage.tsx').then(({ WebhooksPage }) => ({ default: WebhooksPage }))),
+  '/docs/tools': lazy(() => import('./ToolsPage.tsx').then(({ ToolsPage }) => ({ default: ToolsPage }))),
+};
+
+export function Documentation({ path }: { path: string }) {
+  const Shown = PAGES[path] ?? Overview;
+  return (
+    <>
+      <a href="#main" className={styles.skip}>
+        Skip to the content
+      </a>
+      <Header path={path} />
+      <main id="main">
+        <Suspense fallback={<Skeleton />}>
+          <Shown />
+        </Suspense>
+      </main>
+    </>
+  );
+}
+
+function Overview() {
+  return (
+    <Page title="Developers">
+      <p>Everything that the dashboard does is open to your programs. They sign in with a key.</p>
+      <ul className={styles.overview}>
+        {PLACES.map(({ path, label, about }) => (
+          <li key={path}>
+            <a href={path}>{label}</a>
+            {about}
+          </li>
+        ))}
+      </ul>
+      <Card title="Documents for programs">
+        <p className={styles.links}>
+          <a href="/openapi.json">OpenAPI document</a>
+          <a href="/readyz">Readiness</a>
+          <a href="/metrics">Metrics</a>
+        </p>
+      </Card>
+    </Page>
+  );
+}
