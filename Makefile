@@ -10,8 +10,8 @@ BUILD := printf '%s\n' hatchling editables
 PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-# What `make check` is made of: independent of one another, so they run side by side.
-CHECKS := check-dashboard check-format check-lint check-types check-imports check-contract check-architecture
+# What `make check` is made of: independent of one another, so they run side by side, the longest first.
+CHECKS := check-types check-dashboard check-architecture check-contract check-imports check-format check-lint
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # One more than there are cores, up to four: while one waits, the others work.

@@ -122,7 +122,9 @@ def rotate_connection(
     key: Key,
     file: Files = None,
     env: Variables = None,
-    overlap_hours: Annotated[int, typer.Option(help="How long callbacks with the former ones are accepted.")] = 24,
+    overlap_hours: Annotated[
+        int, typer.Option(help="Hours for which callbacks with the former ones are accepted.")
+    ] = 24,
     json: JSON = False,
 ) -> None:
     """Replace the credentials of a connection, after the carrier has accepted the new ones."""

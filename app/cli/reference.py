@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 
@@ -72,6 +73,9 @@ WHOLE: dict[str, Any] = {"event_samples": [NewMessage.example]}
 WHICH = ("contact_id", "phone")
 """Parameters of which a request has exactly one, where neither is required."""
 
+SEARCHED = ("phone",)
+"""Parameters that an example of a route without a body has in its query."""
+
 
 def as_markdown(operations: list[Operation]) -> str:
     """Return the page: each route with its scope, parameters, an example request and the shape of its answer."""
@@ -120,7 +124,9 @@ def _curl(operation: Operation, rest: Rest) -> str:
     for name in rest.placeholders:
         path = path.replace(f"{{{name}}}", str(values[name]))
     method = "" if rest.method in ("GET", "POST") else f"-X {rest.method} "
-    command = f'curl -s {method}"$URL{path}" -H "X-API-Key: $KEY"'
+    asked = {} if rest.has_body else {name: values[name] for name in SEARCHED if name in values}
+    query = f"?{urlencode(asked)}" if asked else ""
+    command = f'curl -s {method}"$URL{path}{query}" -H "X-API-Key: $KEY"'
     sent = {name: values[name] for name in _members(operation, rest)}
     return f"{command} --json '{orjson.dumps(sent).decode()}'" if rest.has_body else command
 

@@ -34,7 +34,7 @@ CROSS JOIN pg_get_expr(c.relpartbound, c.oid) AS bounds
 WHERE i.inhparent = ANY($1::text[]::regclass[]) ORDER BY upper
 """
 
-# The new table is empty, so that attaching it reads nothing; unlike `PARTITION OF` it stops nobody who uses the parent.
+# The new table is empty, so that attaching it reads nothing; unlike `PARTITION OF` it blocks no query of the parent.
 MAKE = """
 CREATE TABLE {name} (LIKE {table} INCLUDING ALL EXCLUDING IDENTITY);
 ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({lower}) TO ({upper});

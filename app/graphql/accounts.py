@@ -71,7 +71,7 @@ class Account:
     """An account."""
 
     id: BigInt = strawberry.field(description="The account's id.")
-    company_name: str = strawberry.field(description="The name that recipients are told; empty until it is set.")
+    company_name: str = strawberry.field(description="The name that texts give to recipients; empty until it is set.")
     status: AccountStatus = strawberry.field(description="Whether it may be used.")
     region: str = strawberry.field(description="The country of national phone numbers; texts to it cost least.")
     support_contact: str = strawberry.field(
@@ -112,10 +112,10 @@ class AccountDeletion:
 
 @strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class AccountChanges:
-    """What of the account is to change."""
+    """Changes to an account; a field that is left out stays as it is."""
 
     company_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The name that recipients are told, one line of 1 to 100 characters. Not null."
+        description="The name that texts give to recipients, one line of 1 to 100 characters. Not null."
     )
     region: strawberry.Maybe[str | None] = strawberry.field(
         description="The two letters of the country (ISO 3166), such as US or GB, in any case."

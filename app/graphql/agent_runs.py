@@ -27,7 +27,7 @@ from app.graphql.core.scalars import BigInt
 
 describe(
     Action,
-    "What follows from a gate of an AI agent.",
+    "Consequence of a gate of an AI agent.",
     {
         "passed": "The next gate is checked.",
         "stop": "Nothing is sent.",
@@ -61,7 +61,7 @@ class AiGateVerdict:
     """A verdict."""
 
     gate: str = strawberry.field(description="The name of the gate, such as person_wanted.")
-    action: Action = strawberry.field(description="What follows.")
+    action: Action = strawberry.field(description="Consequence.")
     reason: str = strawberry.field(description="The reason, unless it passes.")
 
 
@@ -71,7 +71,7 @@ class AiPassage:
 
     title: str = strawberry.field(description="The title of its document, or the question.")
     text: str = strawberry.field(description="The passage, or the answer.")
-    score: float = strawberry.field(description="How close it is to the message, from 0 to 1.")
+    score: float = strawberry.field(description="Similarity to the message, from 0 to 1.")
 
 
 @strawberry.type(description="One decision of an AI agent about the latest texts of a conversation.")
@@ -129,7 +129,7 @@ class AiDraftDecision:
         return await info.context.load(queries.find_many_runs, self.run_id)
 
 
-@strawberry.type(description="What an AI agent would do about a text. Nothing was sent.")
+@strawberry.type(description="Result of an AI agent for a text that was only tried. Nothing was sent.")
 class AiAgentTest:
     """A trial."""
 
@@ -145,7 +145,7 @@ class SuggestedReply:
     """A suggestion."""
 
     text: str | None = strawberry.field(description="The reply. Null where there is none.")
-    reason: str | None = strawberry.field(description="Why there is none; then the credit was refunded.")
+    reason: str | None = strawberry.field(description="Reason why there is none; then the credit was refunded.")
     passages: list[AiPassage] = strawberry.field(description="The passages that were found, the best first.")
     provider: str = strawberry.field(description="The writer: template without an AI, else openai or anthropic.")
     model: str | None = strawberry.field(description="The language model.")

@@ -79,8 +79,8 @@ class AiAgent:
     name: str = strawberry.field(description="Its name.")
     status: AgentStatus = strawberry.field(description="Its status.")
     mode: AgentMode = strawberry.field(description="The use of its drafts.")
-    persona: str = strawberry.field(description="How it presents itself.")
-    goals: str = strawberry.field(description="What it should achieve.")
+    persona: str = strawberry.field(description="Description of itself that it gives.")
+    goals: str = strawberry.field(description="Goals of its conversations.")
     instructions: str = strawberry.field(description="Its instructions.")
     number_ids: list[BigInt] = strawberry.field(description="The ids of the numbers that it answers at; empty for all.")
     segment_id: BigInt | None = strawberry.field(description="The segment of the contacts that it answers. Null: all.")
@@ -118,8 +118,8 @@ class AiAgentChanges:
 
     name: Maybe[str | None] = strawberry.field(default=None, description="Its name, 1 to 100 characters.")
     mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
-    persona: Maybe[str | None] = strawberry.field(default=None, description="How it presents itself.")
-    goals: Maybe[str | None] = strawberry.field(default=None, description="What it should achieve.")
+    persona: Maybe[str | None] = strawberry.field(default=None, description="Description of itself that it gives.")
+    goals: Maybe[str | None] = strawberry.field(default=None, description="Goals of its conversations.")
     instructions: Maybe[str | None] = strawberry.field(
         default=None, description="Its instructions, 2000 characters at most; facts in them may be stated."
     )

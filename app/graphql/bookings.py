@@ -41,7 +41,7 @@ describe(
 )
 describe(
     BookingTextStatus,
-    "What became of a text about a booking.",
+    "State of a text about a booking.",
     {
         "waiting": "It waits for its time.",
         "sent": "It was sent.",
@@ -59,9 +59,9 @@ class BookingText:
     kind: BookingTextKind = strawberry.field(description="The kind of the text.")
     due_at: datetime = strawberry.field(description="The time from which it may leave.")
     expires_at: datetime = strawberry.field(description="The time after which it is not sent any more.")
-    status: BookingTextStatus = strawberry.field(description="What became of it.")
+    status: BookingTextStatus = strawberry.field(description="State of the text.")
     reason: str = strawberry.field(
-        description="Why it was not sent: past, no_phone, no_consent, moved, canceled, or the code of an error."
+        description="Reason why it was not sent: past, no_phone, no_consent, moved, canceled, or the code of an error."
     )
     message_id: BigInt | None = strawberry.field(description="The id of the message.")
     sent_at: datetime | None = strawberry.field(description="The time at which it was accepted for sending.")

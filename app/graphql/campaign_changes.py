@@ -138,7 +138,7 @@ class CampaignMutation:
         graphql_type=Campaign,
         description=(
             "Send a campaign, at once or at a time. Its content is frozen now, its audience when it starts; each "
-            "contact gets one text at most. Whoever sends it certifies that the recipients gave prior express written "
+            "contact gets one text at most. The caller certifies that the recipients gave prior express written "
             "consent to be texted, which is recorded with each text. Sending again answers conflict."
         ),
         directives=guarded(

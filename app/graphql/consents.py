@@ -95,7 +95,7 @@ class OptInRequest:
 
 @strawberry.type(description="The consent of a phone, whether or not a contact has it.")
 class PhoneConsent:
-    """What holds for a phone."""
+    """Consent and suppression of a phone."""
 
     phone: str = strawberry.field(description="The phone, in E.164 form.")
     suppression: Suppression | None = strawberry.field(

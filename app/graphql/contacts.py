@@ -177,7 +177,7 @@ class Contact:
 
 @strawberry.input
 class ContactDetails:
-    """What a contact is made of, beside its phone."""
+    """Fields of a contact, except its phone."""
 
     first_name: strawberry.Maybe[str | None] = strawberry.field(
         description="The first name.", directives=[Constraint(max_length=service.MAX_NAME)]
@@ -217,7 +217,7 @@ class NewContact(ContactDetails):
     description="The fields to change; fields that are left out keep their values, and null empties a field."
 )
 class ContactChanges(ContactDetails):
-    """What of a contact is to change."""
+    """Changes to a contact; a field that is left out stays as it is."""
 
     phone: strawberry.Maybe[str | None] = strawberry.field(description=f"{PHONE} Not null: a contact has one.")
 

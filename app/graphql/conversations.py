@@ -37,7 +37,7 @@ describe(
 )
 describe(
     AiState,
-    "What AI agents do in a conversation.",
+    "State of AI agents in a conversation.",
     {
         "none": "No agent has answered in it.",
         "active": "An agent answers.",
@@ -60,7 +60,7 @@ ConversationIds = Annotated[
     strawberry.argument(description=f"The ids of the conversations, {service.MAX_TOGETHER} at most."),
 ]
 AssigneeId = Annotated[
-    BigInt | None, strawberry.argument(description="The id of a user, or null to assign the conversation to nobody.")
+    BigInt | None, strawberry.argument(description="The id of a user, or null to remove the assignment.")
 ]
 SNOOZED_UNTIL = "Snooze it until this time, at most a year away. It returns earlier when the contact writes."
 
@@ -78,7 +78,7 @@ class Conversation:
         description="Grows when a text is sent in it, and when someone changes its status or assignee: pass it as "
         "expected_version, and nothing that others did meanwhile is overwritten."
     )
-    ai_state: AiState = strawberry.field(description="What AI agents do in it.")
+    ai_state: AiState = strawberry.field(description="State of AI agents in it.")
     read_up_to: BigInt | None = strawberry.field(
         description="The id of the last message that was marked as seen; null before the first."
     )
@@ -156,7 +156,7 @@ class Conversation:
 
 @strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class ConversationChanges:
-    """What of a conversation is to change."""
+    """Changes to a conversation; a field that is left out stays as it is."""
 
     status: strawberry.Maybe[ConversationStatus | None] = strawberry.field(
         description="Close it, reopen it, or snooze it until snoozed_until."
@@ -178,7 +178,7 @@ class ConversationCounts:
 
     open: int = strawberry.field(description="The number of open conversations.")
     mine: int = strawberry.field(description="Those that are open and assigned to the signed-in user; 0 for a key.")
-    unassigned: int = strawberry.field(description="Those that are open and assigned to nobody.")
+    unassigned: int = strawberry.field(description="Those that are open and not assigned.")
     unread: int = strawberry.field(description="Those with unread texts.")
     snoozed: int = strawberry.field(description="Those that are snoozed.")
     possible_opt_out: int = strawberry.field(description="Those with a reply that may have been an opt-out.")
@@ -208,7 +208,7 @@ class ConversationQuery:
         assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
         contact_id: Annotated[BigInt | None, strawberry.argument(description="Only with this contact.")] = None,
         unread_only: Annotated[bool, strawberry.argument(description="Only with unread texts.")] = False,
-        unassigned: Annotated[bool, strawberry.argument(description="Only those assigned to nobody.")] = False,
+        unassigned: Annotated[bool, strawberry.argument(description="Only those that are not assigned.")] = False,
         possible_opt_out: Annotated[
             bool, strawberry.argument(description="Only with a reply that may have been an opt-out.")
         ] = False,
@@ -273,8 +273,8 @@ class ConversationMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Assign a conversation to a user, or to nobody. With expected_version, a conversation that others "
-        "changed meanwhile stays as it is: the error conflict names its present assignee and version.",
+        description="Assign a conversation to a user, or remove its assignment. With expected_version, a conversation "
+        "that others changed meanwhile stays as it is: the error conflict names its present assignee and version.",
         directives=guarded("conversations:write", "conflict", "not_found"),
     )
     async def assign_conversation(
@@ -308,7 +308,7 @@ class ConversationMutation:
         return _changed(ids, await service.update_many(info.context.unit, ids, fields))
 
     @strawberry.mutation(
-        description="Assign several conversations to a user, or to nobody, in one transaction.",
+        description="Assign several conversations to a user, or remove their assignments, in one transaction.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def assign_conversations(

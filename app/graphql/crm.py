@@ -45,7 +45,7 @@ describe(
 )
 describe(
     CrmPushStatus,
-    "What became of a push.",
+    "State of a push.",
     {"waiting": "It is about to be done, or put off.", "done": "It was done.", "failed": "It failed; see its reason."},
 )
 
@@ -85,7 +85,7 @@ class CrmPush:
     id: BigInt = strawberry.field(description="The push's id.")
     integration_id: BigInt = strawberry.field(description="The id of the integration.")
     kind: CrmPushKind = strawberry.field(description="The kind of the push.")
-    status: CrmPushStatus = strawberry.field(description="What became of it.")
+    status: CrmPushStatus = strawberry.field(description="State of the push.")
     reason: str = strawberry.field(description="The reason why it failed, or had nothing to do; empty otherwise.")
     contact_id: BigInt | None = strawberry.field(description="The id of the contact.")
     message_id: BigInt | None = strawberry.field(description="The id of the message.")

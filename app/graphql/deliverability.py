@@ -115,7 +115,7 @@ describe(
         "filtered": "Carriers filtered its texts.",
         "opt_outs": "Many recipients opted out.",
         "sender_refused": "The carrier refused the sender or its account.",
-        "unanswered": "Nearly nobody answers.",
+        "unanswered": "Hardly any recipient answers.",
         "volume_jump": "It sends much more than before.",
     },
 )
@@ -136,7 +136,7 @@ class SpamSource:
 
     name: str = strawberry.field(description="own_results or public_registers.")
     is_asked: bool = strawberry.field(description="False for public registers: there are none to ask.")
-    text: str = strawberry.field(description="What was asked, or why not.")
+    text: str = strawberry.field(description="The question that was asked, or the reason why none was.")
 
 
 @strawberry.type(description="The signs of spam of a sending number.")
@@ -146,7 +146,7 @@ class SpamCheck:
     flagged: bool = strawberry.field(description="True if there is a finding.")
     low_sample: bool = strawberry.field(description="True with fewer than 30 results in 7 days: they tell little.")
     findings: list[SpamFinding] = strawberry.field(description="Each sign that was found.")
-    sources: list[SpamSource] = strawberry.field(description="What was asked, and what nobody can be asked.")
+    sources: list[SpamSource] = strawberry.field(description="Sources that were asked, and those that cannot be asked.")
 
 
 @strawberry.type

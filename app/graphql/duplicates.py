@@ -81,7 +81,7 @@ class MergePreview:
     fields: list[MergedField] = strawberry.field(description="The fields of the contact that remains, after the merge.")
     messages: BigInt = strawberry.field(description="The number of messages that move to the contact that remains.")
     problems: list[str] = strawberry.field(description="The reasons for which it cannot be made now; empty for none.")
-    consequences: list[str] = strawberry.field(description="What else it changes, in sentences.")
+    consequences: list[str] = strawberry.field(description="Further changes, as sentences.")
 
 
 @strawberry.type

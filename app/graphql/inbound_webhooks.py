@@ -33,7 +33,7 @@ class WebhookCustomFieldInput:
     path: str = strawberry.field(description=f"{PATH}.")
 
 
-@strawberry.input(description="What a webhook does with each event. Empty values of a body change nothing.")
+@strawberry.input(description="Actions of a webhook for each event. Empty values of a body change nothing.")
 class WebhookActionsInput:
     """The actions of a webhook."""
 
@@ -136,13 +136,13 @@ class PickedValue:
     value: str = strawberry.field(description="The value; empty where the body has none.")
 
 
-@strawberry.type(description="What a webhook would do with a body.")
+@strawberry.type(description="The result of a body in an inbound webhook that was only tried.")
 class InboundWebhookTest:
     """The result of a test."""
 
     picked: list[PickedValue] = strawberry.field(description="The values that its paths find.")
-    result: str = strawberry.field(description="What would be done; empty beside an error.")
-    error: str = strawberry.field(description="Why the event would fail; empty without an error.")
+    result: str = strawberry.field(description="Actions that would be taken; empty beside an error.")
+    error: str = strawberry.field(description="Reason for which the event would fail; empty without an error.")
 
 
 @strawberry.type
@@ -159,7 +159,8 @@ class InboundWebhookQuery:
         return [each for each in await queries.list_own(info.context.unit) if each.kind == WEBHOOK]
 
     @strawberry.field(
-        description="What an inbound webhook would do with a body; nothing is changed. Null beside not_found.",
+        description="Try an inbound webhook with a body, and get the actions that it would take. Changes nothing. Null "
+        "beside not_found.",
         directives=guarded("contacts:write", "not_found"),
     )
     async def test_inbound_webhook(
@@ -184,7 +185,7 @@ class InboundWebhookMutation:
         self,
         info: Info,
         name: Annotated[str, strawberry.argument(description="A name, 1 to 100 characters.")],
-        actions: Annotated[WebhookActionsInput, strawberry.argument(description="What it does with each event.")],
+        actions: Annotated[WebhookActionsInput, strawberry.argument(description="Actions for each event.")],
     ) -> NewInboundWebhook:
         """Add a webhook."""
         ports = info.context.services.intake.ports

@@ -23,7 +23,7 @@ describe(
 )
 describe(
     EventStatus,
-    "What became of an event.",
+    "State of an event.",
     {
         "waiting": "It is about to be applied, or its integration is paused.",
         "applied": "It was applied.",
@@ -112,8 +112,8 @@ class IntegrationEvent:
     id: BigInt = strawberry.field(description="The event's id.")
     integration_id: BigInt = strawberry.field(description="The id of its integration.")
     event: str = strawberry.field(description="The tool's name of the event.")
-    status: EventStatus = strawberry.field(description="What became of it.")
-    result: str = strawberry.field(description="What it did, or why it could not be applied.")
+    status: EventStatus = strawberry.field(description="State of the event.")
+    result: str = strawberry.field(description="Its effect, or the reason why it could not be applied.")
     body: str = strawberry.field(
         description="The body as it came; empty after 14 days, and once its contact is deleted."
     )

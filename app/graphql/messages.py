@@ -104,7 +104,7 @@ class Message(FromSource):
         """Return the failure's sentence."""
         return failures.describe(self.error_code) if self.error_code else None
 
-    @strawberry.field(description="Who sent it; for an inbound message, the carrier that brought it.")
+    @strawberry.field(description="The sender; for an inbound message, the carrier that delivered it.")
     def actor(self) -> Actor:
         """Return the actor."""
         return actor_in(self)
@@ -198,7 +198,7 @@ REFUSALS = (
     "not_found",
     "quiet_hours",
 )
-"""Why a text is not accepted, however it is sent."""
+"""Reasons for which a text is refused, whichever way it is sent."""
 
 To = Annotated[str, strawberry.argument(description="The recipient in E.164 form, such as +12025550143.")]
 Body = Annotated[

@@ -48,7 +48,7 @@ describe(
         "pending": "It waits for a person to pay at its url.",
         "paid": "It was paid, and its credits were added.",
         "refunded": "It was refunded, and its credits were taken back.",
-        "expired": "Nobody paid at its url in time.",
+        "expired": "It was not paid at its url in time.",
         "disputed": "It is disputed, or the dispute was lost: its credits were taken back.",
     },
 )
@@ -69,7 +69,7 @@ class Payment:
 
     id: BigInt = strawberry.field(description="The payment's id.")
     status: PaymentStatus = strawberry.field(description="The status.")
-    description: str = strawberry.field(description="What is bought.")
+    description: str = strawberry.field(description="Description of the purchase.")
     credits: BigInt = strawberry.field(description="The credits that are bought.")
     amount: BigInt = strawberry.field(description=AMOUNT)
     currency: str = strawberry.field(description="The currency (ISO 4217), such as USD.")
@@ -130,7 +130,7 @@ class PaymentMethod:
     last_four: str | None = strawberry.field(description="The last four digits of a card.")
     expires_month: int | None = strawberry.field(description="The month in which a card expires.")
     expires_year: int | None = strawberry.field(description="The year in which a card expires.")
-    how_to: str = strawberry.field(description="How to pay, or to save a payment method.")
+    how_to: str = strawberry.field(description="Instructions to pay, or to save a payment method.")
 
 
 @strawberry.type(description="Whether the account can pay for texts, and how credits are added.")
@@ -142,7 +142,7 @@ class BillingStatus:
     low_balance: BigInt | None = strawberry.field(description="The credits below which the owners are warned, if any.")
     provider: str = strawberry.field(description="The payment provider; manual for none.")
     is_online: bool = strawberry.field(description="Whether top_up returns a page on which a person pays.")
-    how_to: str = strawberry.field(description="How credits are added.")
+    how_to: str = strawberry.field(description="Instructions to add credits.")
     plans: list[Plan] = strawberry.field(description="The plans on offer; at most 20.")
 
 

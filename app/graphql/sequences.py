@@ -131,7 +131,7 @@ class Enrollment:
 
 @strawberry.type(description="A contact that is enrolled in a drip sequence, now or since before.")
 class Enrolled:
-    """What an enrollment answers."""
+    """The result of an enrollment."""
 
     enrollment_id: BigInt = strawberry.field(description="The enrollment's id.")
     contact_id: BigInt = strawberry.field(description="The id of the enrolled contact.")
@@ -143,7 +143,7 @@ class Enrolled:
 
 @strawberry.input(description="A text of a new drip sequence.")
 class NewSequenceStep:
-    """What a step is made of."""
+    """Fields of a step."""
 
     delay_minutes: int = strawberry.field(description="Minutes after the last step or the enrollment.")
     delay_days: int = strawberry.field(
@@ -243,8 +243,8 @@ class SequenceMutation:
     @strawberry.mutation(
         graphql_type=Sequence,
         description=(
-            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. What has become "
-            "due during a pause is sent afterwards, one step of a contact at a time."
+            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. Steps that "
+            "become due during a pause are sent afterwards, one step of a contact at a time."
         ),
         directives=guarded("campaigns:write", "not_found"),
     )
@@ -259,7 +259,7 @@ class SequenceMutation:
 
     @strawberry.mutation(
         description=(
-            "Enroll a contact in a drip sequence; one that is under way in it stays where it is. Whoever enrolls "
+            "Enroll a contact in a drip sequence; one that is under way in it stays where it is. The caller "
             "certifies that the person gave prior express written consent to be texted, which is recorded."
         ),
         directives=guarded(

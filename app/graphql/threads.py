@@ -22,15 +22,15 @@ from app.graphql.messages import Message
 
 describe(
     EntryKind,
-    "What stands in a thread between its texts.",
+    "Kinds of entries that a thread has between its texts.",
     {
         "note": "An internal note.",
         "closed": "The conversation was closed.",
         "reopened": "It was opened again, by someone, by a text, or because its snooze ended.",
         "snoozed": "It was snoozed until snoozed_until.",
         "assigned": "It was assigned to a user.",
-        "unassigned": "It was assigned to nobody.",
-        "ai_state": "What AI agents do in it has changed.",
+        "unassigned": "Its assignment was removed.",
+        "ai_state": "The state of AI agents in it changed.",
     },
 )
 
@@ -84,11 +84,11 @@ class Note(TimelineItem):
 class ConversationEvent(TimelineItem):
     """An event."""
 
-    kind: EntryKind = strawberry.field(description="What has happened.")
-    actor: Actor = strawberry.field(description="Who caused it.")
+    kind: EntryKind = strawberry.field(description="Kind of the entry.")
+    actor: Actor = strawberry.field(description="The actor that caused it.")
     snoozed_until: datetime | None = strawberry.field(description="The time until which it was snoozed.")
     assignee_id: BigInt | None = strawberry.field(description="The id of the user to whom it was assigned.")
-    ai_state: AiState | None = strawberry.field(description="What AI agents do since then.")
+    ai_state: AiState | None = strawberry.field(description="State of AI agents in the conversation from then on.")
 
     @strawberry.field(
         graphql_type=User | None,

@@ -92,7 +92,7 @@ class WebhookSecret:
 
 @strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class WebhookChanges:
-    """What of a webhook is to change."""
+    """Changes to a webhook; a field that is left out stays as it is."""
 
     target_url: strawberry.Maybe[str | None] = strawberry.field(description="The https address.")
     events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")

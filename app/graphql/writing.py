@@ -26,12 +26,12 @@ DESCRIPTION = f"A description of the copy to write, 1 to {service.MAX_BRIEF} cha
 GOAL = f"The goal of the campaign, with its facts, 1 to {service.MAX_BRIEF} characters."
 AUDIENCE = f"The recipients, as a hint, {service.MAX_HINT} characters at most."
 TONE = f"The tone, such as warm, {service.MAX_HINT} characters at most."
-NOTICE = "Why the AI did not write them: none is connected, or it failed. Null where it did."
+NOTICE = "The reason why no AI wrote them: none is connected, or it failed. Null where an AI did."
 
 
 @strawberry.type(description="Candidate texts for a message.")
 class GeneratedCopy:
-    """What a writer wrote."""
+    """The texts of a writer, and its name."""
 
     bodies: list[str] = strawberry.field(description="The candidates, the best first; {first_name} is a placeholder.")
     credits_remaining: BigInt = strawberry.field(description="The balance after paying for them.")
@@ -47,7 +47,9 @@ class AiStatus:
     is_connected: bool = strawberry.field(description="Whether a language model is connected.")
     provider: str = strawberry.field(description="The writer: template without an AI, else openai or anthropic.")
     model: str | None = strawberry.field(description="The language model. Null for the template writer.")
-    how_to_connect: str | None = strawberry.field(description="How to connect an AI. Null where one is.")
+    how_to_connect: str | None = strawberry.field(
+        description="Instructions to connect an AI. Null where one is connected."
+    )
     credits_per_call: int = strawberry.field(description="The price of a call, refunded when nothing usable came.")
     calls_at_once: int = strawberry.field(description="The most calls that an account has under way.")
 

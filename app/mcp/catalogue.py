@@ -22,7 +22,7 @@ MAX_QUOTED = 200
 """The number of characters of a text that a question quotes."""
 
 SHOWN = {"Cc": " ", "Cf": "", "Cn": "", "Co": "", "Cs": ""}
-"""What is shown for characters of these categories, which are not seen, or change the order of others."""
+"""Replacements for characters of these categories, which are invisible, or change the order of others."""
 
 OUTPUT_KEYWORDS = frozenset({"anyOf", "items", "type"})
 """The keywords of the members of an output schema. Those of inner objects, and descriptions, would double the list of

@@ -1,4 +1,4 @@
-"""Calls of the JSON APIs of CRMs, with their failures as the domain knows them."""
+"""Calls of the JSON APIs of CRMs, with their failures as errors of the domain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

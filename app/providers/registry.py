@@ -26,7 +26,7 @@ C = TypeVar("C", bound=Credentials)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the adapters of a process share.
+    """Resources that the adapters of a process share.
 
     `public_url` is the address of the service, where a carrier posts to `/carriers/{key}/status` and
     `/carriers/{key}/inbound`. `timeout` is the time limit of a call in seconds. `sandbox_secret` and `sandbox_delay`

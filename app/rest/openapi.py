@@ -55,7 +55,7 @@ HEADERS: Json = {
     },
     "X-Copy-Model": {"description": "The language model that wrote the texts.", "schema": {"type": "string"}},
     "X-Copy-Notice": {
-        "description": "Why the AI did not write the texts: none is connected, or it failed.",
+        "description": "The reason why no AI wrote the texts: none is connected, or it failed.",
         "schema": {"type": "string"},
     },
     "X-Copy-Provider": {

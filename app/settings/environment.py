@@ -12,7 +12,7 @@ TRY_OUT = (
 
 
 def said_by_serve(settings: Settings) -> Settings:
-    """Return the settings of `messaging serve`: on loopback addresses it is in development, unless told otherwise."""
+    """Return the settings of `messaging serve`: on loopback it is in development, unless its settings say otherwise."""
     if "environment" in settings.model_fields_set:
         return settings
     is_local = is_loopback(settings.host) and _is_local(settings.public_url)

@@ -60,7 +60,7 @@ class FormRefused(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, in which account and session.
+    """The signed-in user, with the account and the session.
 
     `browser` is the cookie of a known browser, set directly after a sign-in.
     """

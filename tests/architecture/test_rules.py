@@ -56,6 +56,7 @@ def modules() -> list[Module]:
     return [read(path) for path in sorted((ROOT / "app").rglob("*.py")) if MIGRATIONS not in path.parts]
 
 
+@cache
 def functions() -> list[tuple[str, Function]]:
     return [found for module in modules() for found in module.functions()]
 
@@ -125,6 +126,18 @@ def test_half_of_the_functions_are_shorter_than_10_lines():
 
 def test_every_function_says_what_it_returns():
     assert [place for place, function in functions() if function.returns is None] == []
+
+
+def test_no_text_begins_with_a_clause_in_the_place_of_a_noun():
+    clause = re.compile(r"\s*(?:What|Who|Whose|Whoever|Whatever|Why|How|Nobody|Somebody)\b[^?]*$")
+    found = [
+        f"{module.name}:{node.lineno} {node.value[:60]}"
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and clause.match(node.value)
+    ]
+
+    assert found == []
 
 
 def test_every_module_says_in_its_first_line_what_lives_in_it():

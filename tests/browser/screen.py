@@ -56,7 +56,7 @@ class Screen:
         In the folder, save a picture of each theme.
         """
         for theme in ("light", "dark"):
-            await self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            await self.page.emulate_media(color_scheme=theme)
             await self.page.wait_for_function(
                 "theme => document.documentElement.dataset.mantineColorScheme === theme", arg=theme
             )
@@ -89,7 +89,10 @@ class Windows:
     async def stranger(self, width: int = WIDE) -> Screen:
         """Open a window of a person who is not signed in."""
         context = await self.browser.new_context(
-            viewport={"width": width, "height": HEIGHT}, locale="en-US", timezone_id="America/Chicago"
+            viewport={"width": width, "height": HEIGHT},
+            locale="en-US",
+            timezone_id="America/Chicago",
+            reduced_motion="reduce",
         )
         self.opened.append(context)
         context.set_default_timeout(PATIENCE_MS)

@@ -17,7 +17,7 @@ NOT_RUN = {
     "start": "starts the service, or the tests themselves: the fixture of this module has started it",
     "production": "needs a domain with a certificate, servers of one's own or an application",
     "endless": "a stream that ends when its reader goes; test_serve.py reads one",
-    "reference": "generated from the operation documents; its ids and names stand for the reader's own",
+    "reference": "its ids stand for the reader's own: tests/rest/test_reference.py runs each with ids that exist",
     "restore": "replaces the database that the other examples use",
 }
 REFUSED = "refused"

@@ -69,7 +69,7 @@ def reset(to: str, company: str, url: str) -> Mail:
         to,
         "Choose a new password",
         title="Choose a new password",
-        opening=f"Somebody, most likely you, asked for a new password for {to} in {_account(company)}.",
+        opening=f"A person, most likely you, asked for a new password for {to} in {_account(company)}.",
         button="Choose a new password",
         closing="The link works once, for one hour. If it was not you, ignore this mail: your password stays as it is.",
         url=url,

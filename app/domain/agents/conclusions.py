@@ -75,7 +75,7 @@ def _keep_draft(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decisio
 
 
 async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Verdict) -> None:
-    """Hand the conversation to people; one message says so, unless a machine or nobody would read it."""
+    """Hand the conversation to people; one message says so, unless its reader would be a machine."""
     unit.actor = replace(unit.actor, label=f"{AGENT}{agent.id}")
     await service.hand_over(unit, run.conversation_id)
     if agent.hand_over_to is not None:

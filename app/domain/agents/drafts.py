@@ -23,7 +23,7 @@ MAX_MESSAGE = MAX_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The decision of an agent about a message that nobody sent, and what it cost."""
+    """The decision of an agent about a message that was not sent by a contact, and its cost."""
 
     decision: Decision
     credits: int

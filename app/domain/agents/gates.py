@@ -14,7 +14,7 @@ EXCHANGES, EXCHANGE_SECONDS, REPETITIONS, UNHELPFUL = 3, 10, 2, 2
 
 
 class Action(enum.StrEnum):
-    """What follows from a gate. A conversation is handed over with one message, or silently."""
+    """Consequence of a gate. A conversation is handed over with one message, or silently."""
 
     passed = enum.auto()
     stop = enum.auto()
@@ -74,7 +74,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the gates decide by. `turns` are the latest messages of the conversation, the oldest first.
+    """Facts by which the gates decide. `turns` are the latest messages of the conversation, the oldest first.
 
     `minute` and `weekday` are those of the account's time zone. `signals` are those of all messages of the burst.
     `own_since_person` is the number of the agents' messages of the window after the last one of a person.

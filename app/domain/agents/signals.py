@@ -13,7 +13,7 @@ from app.domain.consent.recognition import IntentKind
 
 
 class Signal(enum.StrEnum):
-    """What a message says beside its question."""
+    """Signals in a message beside its question."""
 
     consent = enum.auto()
     automatic = enum.auto()

@@ -26,7 +26,7 @@ class LowBalance(Event):
 class BalanceChanged(Event):
     """Credits were added, taken back, or spent on something other than a message.
 
-    It is a live update, not offered to webhooks. The debit and the refund of a message are told by the events of that
+    It is a live update, not offered to webhooks. The debit and the refund of a message appear in the events of that
     message. `actor` is the label of who caused it.
     """
 

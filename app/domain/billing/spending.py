@@ -54,7 +54,7 @@ class SpendPoint:
 
 @dataclass(frozen=True, slots=True)
 class SpendHistory:
-    """What was spent from `since` until `until`, which is not part of it: whole days in UTC, today as far as it is."""
+    """Credits spent from `since` to `until`, exclusive: whole days in UTC, and today until now."""
 
     since: datetime
     until: datetime

@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 def read(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
-    """Yield the rows that have a cell that is not blank; raise `UnreadableFile` where rows cannot be told apart."""
+    """Yield the rows that have a cell that is not blank; raise `UnreadableFile` where no end of a row is found."""
     reader = csv.reader(_without_directive(lines), delimiter=delimiter, strict=True)
     number = 0
     while True:

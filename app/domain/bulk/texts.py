@@ -15,7 +15,7 @@ MANY_ZEROS = 0.3
 
 
 class UnreadableFile(DomainError):
-    """The file is malformed: its rows cannot be told apart. Nothing of it was imported."""
+    """The file is malformed: the end of its rows cannot be found. Nothing of it was imported."""
 
     code = "unreadable_file"
     status = 422

@@ -32,7 +32,7 @@ class Audience:
 
     @property
     def is_chosen(self) -> bool:
-        """Return whether the audience names anybody."""
+        """Return whether the audience names a contact."""
         return self.everyone or self._is_narrowed
 
     @property

@@ -20,7 +20,7 @@ NAMED = 5
 async def delete(unit: UnitOfWork, segment_id: int) -> Segment:
     """Delete a segment, and return it; raise `NotFound`, and `Conflict` with the campaigns or AI agents that use it.
 
-    Campaigns that were sent have an audience of their own. An agent without its segment would answer nobody.
+    Campaigns that were sent have an audience of their own. An agent without its segment would answer no contact.
     """
     segment = await queries.get(unit, segment_id, lock=True)
     if campaigns := await _find_campaigns(unit, segment_id):

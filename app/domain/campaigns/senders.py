@@ -57,7 +57,7 @@ class Senders:
         return cls(usable, Counter({row["number"]: row["segments"] for row in waiting}))
 
     def choose(self, phone: str, usual_number: str | None, segments: int) -> Sender | None:
-        """Return the number for a text: the one the contact knows, one of its area code, or the least loaded one.
+        """Return the number for a text: the contact's usual one, one of its area code, or the least loaded one.
 
         A number with poor delivery is chosen only for contacts that know it, or where all are poor. None without
         numbers.

@@ -13,7 +13,7 @@ WINDOW = timedelta(minutes=10)
 """The time whose answers and callbacks decide; also the time without an acceptance after which texts wait too long."""
 
 LONG_WINDOW = timedelta(hours=1)
-"""The time after which a refusal of the credentials is forgotten, if nothing was accepted since."""
+"""The time after which a refusal of the credentials no longer counts, if nothing was accepted since."""
 
 LEAST_CALLS, LEAST_CALLBACKS, SHARE = 10, 5, 0.5
 """Fewer answers, or callbacks, are no reason for an alert; nor is a smaller share of failures among them."""

@@ -10,7 +10,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 
 async def find_by_key(unit: UnitOfWork, key: str) -> CarrierConnection | None:
-    """Return the connection with a key, whoever owns it: only to keep keys apart."""
+    """Return the connection with a key, of any account: only to keep keys apart."""
     return await unit.one(select(CarrierConnection).where(CarrierConnection.key == key))
 
 

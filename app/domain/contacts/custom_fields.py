@@ -97,7 +97,7 @@ async def list_all(unit: UnitOfWork) -> Sequence[CustomField]:
 
 
 async def hide(unit: UnitOfWork, id: int) -> CustomField:
-    """Show a field to nobody any more, and return it; raise `NotFound`. Callers make sure that nothing uses it."""
+    """Hide a field, and return it; raise `NotFound`. Callers make sure that nothing uses it."""
     row = await get(unit, id, deleted=True)
     row.deleted_at = row.deleted_at or unit.clock.now()
     await unit.save(row)

@@ -169,7 +169,7 @@ class CustomFieldType(enum.StrEnum):
 class CustomField(Base):
     """A field that an account declared for its contacts, whose values are members of `Contact.custom_fields`.
 
-    One with `deleted_at` is shown to nobody; its key stays taken until a job has removed the last value.
+    One with `deleted_at` is not shown; its key stays taken until a job has removed the last value.
     """
 
     __tablename__ = "custom_fields"

@@ -178,7 +178,7 @@ async def remove_tag(unit: UnitOfWork, id: int, tag: str) -> Contact:
 
 
 def _details(contact: Contact) -> tuple[Any, ...]:
-    """Return the fields whose changes are told by no event of their own."""
+    """Return the fields whose changes have no event of their own."""
     name = contact.first_name, contact.last_name, contact.email
     return *name, contact.phone, contact.time_zone, contact.source, contact.custom_fields
 

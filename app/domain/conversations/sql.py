@@ -27,7 +27,7 @@ ID, ASSIGNEE = "v.id", "v.assignee_id"
 """The id of the conversation `v`, and of the user to whom it is assigned."""
 
 AI_STATE = "v.ai_state"
-"""What AI agents do in the conversation `v`."""
+"""State of AI agents in the conversation `v`."""
 
 
 def has(condition: str) -> str:

@@ -1,4 +1,4 @@
-"""Calls of a CRM on behalf of one connection, whose lease the caller holds: tokens are refreshed by nobody else."""
+"""Calls of a CRM on behalf of one connection: only the holder of its lease refreshes tokens."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

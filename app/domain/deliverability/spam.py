@@ -12,7 +12,7 @@ FILTERED, OPT_OUTS, ANSWERED = 0.01, 0.01, 0.01
 """Shares of the texts of a week: more were filtered, or answered by an opt-out, than usual; fewer were answered."""
 
 ENOUGH = 200
-"""The number of delivered texts from which it tells something that nobody answers."""
+"""Delivered texts from which the lack of answers is significant."""
 
 OWN_RESULTS = "The results of the last 7 days of this number, against the 28 days before."
 NO_REGISTER = (

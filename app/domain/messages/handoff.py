@@ -33,7 +33,7 @@ from app.domain.messages.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many calls are in flight in a process, and how long they may take. Durations are seconds.
+    """Limits of the calls in flight in a process, and of their duration. Durations are seconds.
 
     A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`. The
     facts of a text that was claimed `fresh` ago are read again before its call.

@@ -26,13 +26,13 @@ LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purp
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
 
 RELEASED = ""
-"""The connection of waiting texts whose number was released: workers fail them, whoever serves their connection."""
+"""The connection of waiting texts whose number was released: workers fail them, whichever connection they have."""
 
 FIRST = ("", "")
 """The place before every number."""
 
 MOST_NUMBERS = 64
-"""How many numbers of a lane one claim serves. The next claim continues with the numbers after them."""
+"""Numbers of a lane that one claim serves. The next claim continues with the numbers after them."""
 
 INSERT = """
 INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, expires_at,

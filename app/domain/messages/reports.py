@@ -1,4 +1,4 @@
-"""What carriers' reports make of a message: the table of legal changes. Final states absorb whatever comes later.
+"""Changes of a message by carriers' reports: the table of legal ones. Final states absorb whatever comes later.
 
 Nothing is read or written here: `application` locks the messages, and writes what has changed.
 """

@@ -50,7 +50,7 @@ DO UPDATE SET count = n.count + excluded.count, created_at = greatest(n.created_
 RETURNING account_id, kind, mail_at IS NOT NULL AS is_mailed, xmax = 0 AS is_new
 """
 
-# Who reads a conversation has read it for all, but has not taken note of what was assigned to others.
+# One reader marks a conversation as read for all users, but does not take note of assignments to others.
 READ = """
 UPDATE notices n SET read_at = now()
 FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS f(contact_id, actor, at)

@@ -119,7 +119,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class CheckoutState:
-    """The state of a checkout. `is_over` when nobody can pay on its page any more, and `notice` has what was paid."""
+    """The state of a checkout. `is_over` when its page takes no payment any more, and `notice` has what was paid."""
 
     notice: Notice
     is_over: bool
@@ -152,7 +152,7 @@ class Gateway(Protocol):
         ...
 
     async def close(self, reference: str) -> None:
-        """Let nobody pay on the page of a checkout any more; raise as `start` does. Idempotent."""
+        """Close the page of a checkout for payments; raise as `start` does. Idempotent."""
         ...
 
     async def open_portal(self, customer: str, return_url: str) -> str:

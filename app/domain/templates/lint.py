@@ -1,4 +1,4 @@
-"""Checks of a text before it is sent: what carriers filter, what costs more than it must, and what was forgotten.
+"""Checks of a text before it is sent: content that carriers filter, avoidable costs, and omissions.
 
 Findings are advice. Only an error of the grammar of placeholders prevents a text from being saved.
 """

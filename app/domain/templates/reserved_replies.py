@@ -1,6 +1,6 @@
 """Finds texts that ask for a reply which the service itself acts on, such as "Reply CANCEL to cancel your visit".
 
-Whoever answers so opts out, and gets no text any more.
+A person who answers so opts out, and gets no text any more.
 """
 
 import re

@@ -108,7 +108,7 @@ class Connection(Generic[T]):
 
     @strawberry.field(description="The position of this page in the list.")
     def page_info(self) -> PageInfo:
-        """Return the page itself, which knows what surrounds it."""
+        """Return the page itself, which has the cursors of its ends."""
         return cast("PageInfo", _page(self))
 
 

@@ -23,7 +23,7 @@ LARGE_UNITS = 5
 """The number of units of the limit of requests from which an operation is large."""
 
 SMALL_RUNNING, LARGE_RUNNING, UPDATES_RUNNING = 8, 3, 3
-"""How many small queries, large queries and updates of live streams run at once: more would only wait for the
+"""Number of small queries, large queries and updates of live streams that run at once: more would only wait for the
 database, or for the processor."""
 
 SMALL_SHARE, LARGE_SHARE, UPDATES_SHARE = 6, 2, 2
@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 10.0
 SLICE_SECONDS = 0.001
 PAUSE_SECONDS = 0.005
 POLL_SECONDS = 0.0005
-"""How long large operations compute without a pause, and how long they pause at most while small ones run."""
+"""Time that large operations compute without a pause, and their longest pause while small ones run."""
 
 
 class Turns:

@@ -1,1 +1,1 @@
-"""Writers that call a language model, at any endpoint that speaks the protocol of OpenAI or of Anthropic."""
+"""Writers that call a language model, at any endpoint with the protocol of OpenAI or of Anthropic."""

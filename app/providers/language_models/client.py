@@ -43,7 +43,7 @@ class Reply(BaseModel):
     """The reply, or the reason for which a person should answer."""
 
     text: str = ""
-    needs_person: str = Field("", description="Why a person should answer. Empty if text answers.")
+    needs_person: str = Field("", description="Reason why a person should answer. Empty if text answers.")
 
 
 class Client:

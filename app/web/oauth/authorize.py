@@ -85,7 +85,7 @@ class Authorize:
     async def show(self, request: Request) -> Response:
         """Show the page; redirect errors to the application, unless the client or its redirect URI is invalid.
 
-        Anybody can register an application. Therefore a browser is redirected to it only after the user presses a
+        Any client can register an application. Therefore a browser is redirected to it only after the user presses a
         button; otherwise this endpoint would be an open redirector (RFC 9700, 4.11.2).
         """
         try:

@@ -50,7 +50,7 @@ ACCEPTED = "accepted"
 MAX_SEGMENTS = 24
 
 MAX_BATCH = 200
-"""How many messages the network takes in one statement."""
+"""Number of messages that the network takes in one statement."""
 
 TAKE = """
 WITH handed AS (

@@ -58,7 +58,7 @@ class PartTag:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How an SMSC wants messages. `source` replaces the type and plan of senders.
+    """The form in which an SMSC expects messages. `source` replaces the type and plan of senders.
 
     While an SMSC limits the pace, the parts of a begun message are repeated for `patience` seconds.
     """

@@ -24,13 +24,13 @@ CHECK_SECONDS = 10.0
 
 
 class SmppSettings(Settings):
-    """The address of an SMSC, and the way in which it wants messages."""
+    """The address of an SMSC, and the form in which it expects messages."""
 
     host: str = Field(min_length=1, description="The host name or the IP address of the SMSC.")
     port: int = Field(2775, ge=1, le=65535, description="The port of the SMSC.")
     tls: bool = Field(False, description="Whether to connect over TLS, with a certificate of the host.")
-    system_type: str = Field("", max_length=12, description="The system type of the bind, if the SMSC wants one.")
-    service_type: str = Field("", max_length=5, description="The service type of messages, if the SMSC wants one.")
+    system_type: str = Field("", max_length=12, description="The system type of the bind, if the SMSC expects one.")
+    service_type: str = Field("", max_length=5, description="The service type of messages, if the SMSC expects one.")
     window: int = Field(10, ge=1, le=1000, description="The most messages without a response at a time.")
     alphabet: Literal["gsm-7", "latin-1"] = Field(
         "gsm-7", description="The alphabet of texts that need no UCS-2: data coding 0 (gsm-7) or 3 (latin-1)."

@@ -49,7 +49,7 @@ _is_decimal = re.compile(r"[0-9]{1,20}").fullmatch
 
 
 class Spelling(enum.StrEnum):
-    """How an SMSC writes an id in the response to a submit, seen from the same id in a receipt."""
+    """The form of an id in the response to a submit, relative to the same id in a receipt."""
 
     same = enum.auto()
     hexadecimal = enum.auto()

@@ -17,7 +17,7 @@ from app.providers.carriers.smpp.pdu import Command, Frames, Login, LostFraming,
 from app.providers.carriers.smpp.statuses import Status, describe
 
 MOST_DELIVERIES = 64
-"""Deliveries that are processed at once; the SMSC is told to deliver more of them later."""
+"""Deliveries that are processed at once; the SMSC gets the status to deliver more of them later."""
 
 MOST_LATE = 1_000
 """Submits that are kept for a late response."""

@@ -14,7 +14,7 @@ class TwilioSettings(LookupSettings):
         None, description="The messaging service that texts are sent through; its sender pool must hold the numbers."
     )
     validity_seconds: Annotated[int, Field(ge=1, le=36000)] | None = Field(
-        None, description="How long Twilio may keep a text before it leaves; without it, 10 hours."
+        None, description="Time that Twilio may keep a text before it leaves; without it, 10 hours."
     )
     api_url: str = Field(
         "https://api.twilio.com", description="The address of Twilio's API.", json_schema_extra=OPERATOR_ONLY
