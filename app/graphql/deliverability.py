@@ -1,12 +1,14 @@
 """Deliverability of sending numbers, as the contract shows it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.deliverability import health, rates, spam
+from app.domain.deliverability import health, history, rates, spam
 from app.domain.deliverability.health import HealthState, NumberHealth, ProblemCode
+from app.domain.deliverability.history import MAX_DAYS, Bucket
 from app.domain.deliverability.rates import DeliveryRate, RateGroup
 from app.domain.deliverability.spam import SpamSign
 from app.graphql.core.context import Info, row_of
@@ -149,6 +151,21 @@ class SpamCheck:
     sources: list[SpamSource] = strawberry.field(description="Sources that were asked, and those that cannot be asked.")
 
 
+describe(Bucket, "The length of a period.", {"hour": "An hour.", "day": "A day of the time zone."}, name="StatsBucket")
+
+
+@strawberry.type(name="DeliveryPoint", description="The texts of a period, by the hour in which they left.")
+class DeliveryPointType:
+    """A period; resolvers return those of the domain."""
+
+    start: datetime = strawberry.field(description="The beginning of the period.")
+    sent: int = strawberry.field(description="Texts that left.")
+    delivered: int = strawberry.field(description="Those of them that were delivered.")
+    failed: int = strawberry.field(description="Those of them that the network did not deliver.")
+    replies: int = strawberry.field(description="Replies that arrived in the period.")
+    opt_outs: int = strawberry.field(description="Opt-outs that arrived in the period.")
+
+
 @strawberry.type
 class DeliverabilityQuery:
     """Reading the deliverability of numbers."""
@@ -200,3 +217,26 @@ class DeliverabilityQuery:
     ) -> Sequence[DeliveryRate]:
         """Return the rates."""
         return await rates.find_rates(info.context.unit, days, by, phone_number_id)
+
+    @strawberry.field(
+        graphql_type=list[DeliveryPointType],
+        description="The texts of the last days, today included, by day or hour, the earliest first; periods without "
+        f"texts too. At most {MAX_DAYS[Bucket.day]} days, and {MAX_DAYS[Bucket.hour]} by hour.",
+        directives=guarded("messages:read"),
+    )
+    async def delivery_stats(
+        self,
+        info: Info,
+        days: Annotated[
+            int,
+            strawberry.argument(
+                description="The number of days.", directives=[Constraint(minimum=1, maximum=MAX_DAYS[Bucket.day])]
+            ),
+        ] = history.DEFAULT_DAYS,
+        bucket: Annotated[Bucket, strawberry.argument(description="The length of a period.")] = Bucket.day,
+        time_zone: Annotated[
+            str, strawberry.argument(description="The time zone whose days are meant, such as America/Chicago.")
+        ] = "UTC",
+    ) -> Sequence[history.DeliveryPoint]:
+        """Return the periods."""
+        return await history.find_history(info.context.unit, days, bucket, time_zone)

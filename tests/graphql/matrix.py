@@ -229,6 +229,7 @@ SHOWS_NO_TEXT = {
     "conversations",
     "crm_kinds",
     "delivery_rates",
+    "delivery_stats",
     "diagnose_campaign",
     "event_samples",
     "explain_send",

@@ -130,6 +130,7 @@ SAME_FOR_ALL = {
     "crm_kinds",
     "integration_kinds",
     "delivery_rates",
+    "delivery_stats",
     "event_samples",
     "explain_send",
     "last_update_id",

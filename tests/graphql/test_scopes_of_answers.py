@@ -53,6 +53,7 @@ READING = {
     "CrmPush": "webhooks:manage",
     "CustomField": "contacts:read",
     "CustomFieldValue": "contacts:read",
+    "DeliveryPoint": "messages:read",
     "DeliveryRate": "messages:read",
     "DestinationPrice": "billing:read",
     "EncodingCount": "campaigns:read",
