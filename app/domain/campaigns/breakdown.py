@@ -1,16 +1,19 @@
 """Results of a campaign by number, area, hour, number of SMS parts, or reason."""
 
 import enum
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Text, case, cast, func, select
+from sqlalchemy import ColumnElement, Text, case, cast, func, or_, select
 
 from app.domain.campaigns import queries
 from app.domain.campaigns.models import Recipient
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_GROUPS = 1000
+COUNTED = ("recipients", *queries.LEFT, "replies", "opt_outs", "segments", "credits")
+"""The figures of a group, in the order of `BreakdownRow`."""
 
 
 class BreakdownGroup(enum.StrEnum):
@@ -42,6 +45,8 @@ class BreakdownRow:
 async def break_down(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> Sequence[BreakdownRow]:
     """Return the groups of a campaign's recipients, the largest first, at most `MAX_GROUPS`; raise `NotFound`."""
     await queries.get(unit, campaign_id)
+    if by in (BreakdownGroup.state, BreakdownGroup.reason):
+        return await _sum_counts(unit, campaign_id, by)
     key, number = _key(by), func.count()
     columns = (
         key,
@@ -57,12 +62,30 @@ async def break_down(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> 
     return [BreakdownRow(str(row[0] or ""), *map(int, row[1:])) for row in await unit.rows(statement)]
 
 
+async def _sum_counts(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> Sequence[BreakdownRow]:
+    """Return the groups from the counts of the campaign, and only the answers from its recipients."""
+    totals, answers = defaultdict[str, Counter[str]](Counter), await _find_answers(unit, campaign_id)
+    for each in await queries.find_counts(unit, [campaign_id]):
+        replies, opt_outs = answers.get((each.state, each.reason), (0, 0))
+        found = {"recipients": each.recipients, "segments": each.segments, "credits": each.credits}
+        found |= {"replies": replies, "opt_outs": opt_outs, each.state: each.recipients}
+        totals[each.state if by is BreakdownGroup.state else each.reason or each.state].update(found)
+    rows = [BreakdownRow(key, *(total[name] for name in COUNTED)) for key, total in totals.items()]
+    return sorted(rows, key=lambda row: (-row.recipients, row.key))
+
+
+async def _find_answers(unit: UnitOfWork, campaign_id: int) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the numbers of replies and opt-outs of a campaign by state and reason."""
+    kind, answers = (Recipient.state, Recipient.reason), (Recipient.replied_at, Recipient.opted_out_at)
+    own = Recipient.campaign_id == campaign_id, Recipient.account_id == unit.actor.account_id
+    answered = or_(*(answer.is_not(None) for answer in answers))
+    statement = select(*kind, *map(func.count, answers)).where(*own, answered).group_by(*kind)
+    return {(state, reason): (replies, opt_outs) for state, reason, replies, opt_outs in await unit.rows(statement)}
+
+
 def _key(by: BreakdownGroup) -> ColumnElement[str]:
+    """Return the key of a grouping whose figures the counts do not have."""
     match by:
-        case BreakdownGroup.state:
-            return Recipient.state.expression
-        case BreakdownGroup.reason:
-            return case((Recipient.reason == "", Recipient.state), else_=Recipient.reason)
         case BreakdownGroup.number:
             return Recipient.number.expression
         case BreakdownGroup.area:
@@ -71,5 +94,5 @@ def _key(by: BreakdownGroup) -> ColumnElement[str]:
         case BreakdownGroup.hour:
             hour = func.date_trunc("hour", Recipient.sent_at, "UTC")
             return func.to_char(func.timezone("UTC", hour), 'YYYY-MM-DD"T"HH24":00Z"', type_=Text)
-        case BreakdownGroup.segments:
+        case _:
             return cast(Recipient.segments, Text)

@@ -60,7 +60,8 @@ class Campaign(Base):
     `audience` is that of `audience.Audience`. `is_read` once all recipients are written; `read_after` is the phone of
     the last of them. `due_at` is the time at which a worker looks at the campaign again, null while there is nothing to
     do. `actor` attested the consent of the recipients. The breaker counts results after `resumed_at`. `local_at` is the
-    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once.
+    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once. One
+    with `deleted_at` is shown nowhere, while its recipients are being deleted.
     """
 
     __tablename__ = "campaigns"
@@ -95,6 +96,7 @@ class Campaign(Base):
     sent_at: Mapped[datetime | None]
     resumed_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
 
 
 class Recipient(Base):
@@ -115,6 +117,11 @@ class Recipient(Base):
             "campaign_id",
             "settled_at",
             postgresql_where=text("settled_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_campaign_recipients_answered",
+            "campaign_id",
+            postgresql_where=text("replied_at IS NOT NULL OR opted_out_at IS NOT NULL"),
         ),
         Index(
             "ix_campaign_recipients_due_at", "campaign_id", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")

@@ -53,10 +53,14 @@ async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Campaign]
     return {campaign.id: campaign for campaign in await unit.all(_own(unit).where(Campaign.id.in_(ids)))}
 
 
-def select_message_ids(unit: UnitOfWork, campaign_id: int) -> Select[int]:
-    """Return the query of the ids of a campaign's messages; none for a campaign of another account."""
+def select_message_ids(unit: UnitOfWork, campaign_id: int, state: RecipientState | None = None) -> Select[int]:
+    """Return the query of the ids of a campaign's messages, of recipients in one state if it is given.
+
+    It finds none for a campaign of another account.
+    """
     own = Recipient.campaign_id == campaign_id, Recipient.account_id == unit.actor.account_id
-    return cast("Select[int]", select(Recipient.message_id).where(*own, Recipient.message_id.is_not(None)))
+    found = select(Recipient.message_id).where(*own, Recipient.message_id.is_not(None))
+    return cast("Select[int]", found.where(Recipient.state == state) if state else found)
 
 
 async def find_recipients(
@@ -93,4 +97,4 @@ async def find_counts(unit: UnitOfWork, campaign_ids: Sequence[int]) -> list[Sta
 
 
 def _own(unit: UnitOfWork) -> Select[Campaign]:
-    return select(Campaign).where(Campaign.account_id == unit.actor.account_id)
+    return select(Campaign).where(Campaign.account_id == unit.actor.account_id, Campaign.deleted_at.is_(None))

@@ -12,6 +12,7 @@ class DueCampaign(NamedTuple):
     status: str
     is_read: bool
     actor: str
+    is_deleted: bool
 
 
 class FrozenCampaign(NamedTuple):

@@ -29,11 +29,13 @@ SOON = timedelta(milliseconds=100)
 
 CANCELED_AT_ONCE = 100
 QUEUED_AT_ONCE = 2000
-"""The number of texts that one step refunds, and that of recipients without a text that it cancels."""
+DELETED_AT_ONCE = 5000
+"""The number of texts that one step refunds, of recipients without a text that it cancels, and of those it deletes."""
 
 TAKE = f"""
-SELECT id, account_id, status, is_read, actor FROM (
-  SELECT id, account_id, status, is_read, actor FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id LIMIT 100 OFFSET 0
+SELECT id, account_id, status, is_read, actor, is_deleted FROM (
+  SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
+  LIMIT 100 OFFSET 0
 ) due WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
 """
 IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
@@ -43,10 +45,12 @@ SELECT coalesce(sum(recipients) FILTER (WHERE state = 'claimed'), 0)::bigint AS 
   coalesce(sum(recipients) FILTER (WHERE state IN ('queued', 'deferred')), 0)::bigint AS waiting
 FROM campaign_counts WHERE campaign_id = $1
 """
-FIND_CLAIMED = f"""
-SELECT message_id FROM campaign_recipients WHERE campaign_id = $1 AND state = 'claimed' ORDER BY id
-LIMIT {10 * CANCELED_AT_ONCE}
+FIND_WAITING = f"""
+SELECT message_id FROM campaign_recipients r WHERE campaign_id = $1 AND state = 'claimed'
+  AND {cancellation.IS_WAITING.format(id="r.message_id")}
+ORDER BY id LIMIT {CANCELED_AT_ONCE}
 """
+IN_FLIGHT = "SELECT EXISTS (SELECT FROM campaign_recipients WHERE campaign_id = $1 AND state = 'claimed')"
 MARK_CANCELED = """
 UPDATE campaign_recipients SET state = 'canceled', reason = '', credits = 0, settled_at = $2
 WHERE message_id = ANY($1::bigint[]) AND state = 'claimed'
@@ -82,6 +86,15 @@ WHERE id = $1 AND status = 'sending' AND is_read RETURNING name
 """
 
 
+DELETE_RECIPIENTS = """
+DELETE FROM campaign_recipients WHERE campaign_id = $1 AND id IN (
+  SELECT id FROM campaign_recipients WHERE campaign_id = $1 ORDER BY id LIMIT $2
+) RETURNING id
+"""
+DELETE_COUNTS = "DELETE FROM campaign_counts WHERE campaign_id = $1"
+DELETE = "DELETE FROM campaigns WHERE id = $1"
+
+
 @dataclass(frozen=True, slots=True)
 class CampaignRunner:
     """Takes steps of due campaigns; safe to run concurrently."""
@@ -99,6 +112,8 @@ class CampaignRunner:
             reason = await self._step(connection, campaign)
         self.notify("messages")
         self.notify("events")
+        if campaign.is_deleted:
+            return await self.due()
         if reason:
             await self._stop(campaign, reason)
         elif campaign.status == CampaignStatus.scheduled:
@@ -119,6 +134,9 @@ class CampaignRunner:
 
     async def _step(self, connection: Connection, campaign: DueCampaign) -> PauseReason | None:
         now = self.clock.now()
+        if campaign.is_deleted:
+            await self._delete(connection, campaign)
+            return None
         match campaign.status:
             case CampaignStatus.sending if campaign.is_read:
                 return await self._send(connection, campaign, now)
@@ -155,14 +173,21 @@ class CampaignRunner:
         Those in flight come to their own results.
         """
         [account] = await connection.fetch(accounts.LOCK, [campaign.account_id], enqueue.PATIENCE)
-        ids = [row["message_id"] for row in await connection.fetch(FIND_CLAIMED, campaign.id)]
+        ids = [row["message_id"] for row in await connection.fetch(FIND_WAITING, campaign.id)]
         actor = f"campaign:{campaign.id}"
-        canceled = await cancellation.cancel(
-            connection, campaign.account_id, account["balance"], ids[:CANCELED_AT_ONCE], actor, now
-        )
+        canceled = await cancellation.cancel(connection, campaign.account_id, account["balance"], ids, actor, now)
         await connection.execute(MARK_CANCELED, canceled, now)
         queued = await connection.fetch(CANCEL_QUEUED, campaign.id, now, QUEUED_AT_ONCE)
-        await connection.execute(LOOK_AGAIN, campaign.id, now if canceled or queued else (now + SOON if ids else None))
+        in_flight = await connection.fetchval(IN_FLIGHT, campaign.id)
+        await connection.execute(
+            LOOK_AGAIN, campaign.id, now if canceled or queued else (now + SOON if in_flight else None)
+        )
+
+    async def _delete(self, connection: Connection, campaign: DueCampaign) -> None:
+        """Delete recipients of a deleted campaign; after the last of them, the campaign."""
+        if not await connection.fetch(DELETE_RECIPIENTS, campaign.id, DELETED_AT_ONCE):
+            await connection.execute(DELETE_COUNTS, campaign.id)
+            await connection.execute(DELETE, campaign.id)
 
     async def _stop(self, campaign: DueCampaign, reason: PauseReason) -> None:
         async with self._unit(campaign) as unit:

@@ -36,7 +36,7 @@ async def delete(unit: UnitOfWork, segment_id: int) -> Segment:
 
 
 async def _find_campaigns(unit: UnitOfWork, segment_id: int) -> Sequence[Campaign]:
-    own = Campaign.account_id == unit.actor.account_id, Campaign.status.in_(EDITABLE)
+    own = Campaign.account_id == unit.actor.account_id, Campaign.status.in_(EDITABLE), Campaign.deleted_at.is_(None)
     uses = select(Campaign).where(*own, Campaign.audience["segment_id"].astext.cast(BigInteger) == segment_id)
     return await unit.all(uses.order_by(Campaign.id).limit(NAMED + 1))
 

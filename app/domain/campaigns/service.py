@@ -5,21 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
-from sqlalchemy import delete as delete_rows
-from sqlalchemy import select, text
+from sqlalchemy import Select, text
 
 from app.domain.billing import service as billing
 from app.domain.campaigns import audience, content, notices, previews, queries
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
-from app.domain.campaigns.models import (
-    Campaign,
-    CampaignStatus,
-    PauseReason,
-    Recipient,
-    RecipientCount,
-    RecipientState,
-)
+from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -165,7 +157,7 @@ async def stop(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> Non
     if reason is PauseReason.insufficient_credits:
         campaign.due_at = unit.clock.now() + RETRY
     else:
-        await cancellation.hold(unit, await _claimed(unit, campaign.id))
+        await cancellation.hold(unit, _claimed(unit, campaign.id))
     notices.tell_paused(unit, campaign, reason)
     await _save(unit, campaign)
 
@@ -192,7 +184,7 @@ async def resume(
             campaign.actor = unit.actor.label
         campaign.status, campaign.reason = CampaignStatus.sending, ""
         campaign.due_at = campaign.resumed_at = unit.clock.now()
-        await cancellation.release(unit, await _claimed(unit, campaign.id))
+        await cancellation.release(unit, _claimed(unit, campaign.id))
         unit.notify(TOPIC)
     return await _save(unit, campaign)
 
@@ -210,34 +202,38 @@ async def cancel(unit: UnitOfWork, id: int) -> Canceled:
         campaign.ended_at = campaign.due_at = unit.clock.now()
         await _save(unit, campaign)
         unit.notify(TOPIC)
-    claimed = await _claimed(unit, id)
-    held = await cancellation.hold(unit, claimed)
-    counts = Counter[RecipientState]()
-    for each in await queries.find_counts(unit, [id]):
-        counts[each.state] += each.recipients
+    counts = await _count_states(unit, id)
+    held = await cancellation.hold(unit, _claimed(unit, id))
     canceled = sum(counts[state] for state in (RecipientState.canceled, *UNCLAIMED))
     left = sum(counts[state] for state in queries.LEFT)
-    return Canceled(campaign, canceled + held, left, len(claimed) - held)
+    return Canceled(campaign, canceled + held, left, counts[RecipientState.claimed] - held)
 
 
 async def delete(unit: UnitOfWork, id: int) -> int:
-    """Delete a campaign that is not running, with its recipients; its messages remain. Return its id."""
+    """Delete a campaign that is not running; its messages remain. Return its id.
+
+    In the background its recipients are deleted, a chunk at a time, and then the campaign.
+    """
     campaign = await queries.get(unit, id, lock=True)
     _require(campaign, {*EDITABLE, *ENDED}, "deleted")
-    if await _claimed(unit, id):
+    if (await _count_states(unit, id))[RecipientState.claimed]:
         raise Conflict(reason=f"Texts of the campaign {campaign.name} are in flight. Delete it in a minute.")
-    for table in (Recipient, RecipientCount):
-        await unit.execute(
-            delete_rows(table).where(table.campaign_id == id).execution_options(synchronize_session=False)
-        )
-    await unit.delete(campaign)
+    campaign.deleted_at = campaign.due_at = unit.clock.now()
+    await _save(unit, campaign)
+    unit.notify(TOPIC)
     return id
 
 
-async def _claimed(unit: UnitOfWork, campaign_id: int) -> list[int]:
-    """Return the messages of a campaign that wait for their carrier: at most a window of them."""
-    own = Recipient.campaign_id == campaign_id, Recipient.state == RecipientState.claimed
-    return [id for id in await unit.all(select(Recipient.message_id).where(*own)) if id is not None]
+async def _count_states(unit: UnitOfWork, campaign_id: int) -> Counter[RecipientState]:
+    counts = Counter[RecipientState]()
+    for each in await queries.find_counts(unit, [campaign_id]):
+        counts[each.state] += each.recipients
+    return counts
+
+
+def _claimed(unit: UnitOfWork, campaign_id: int) -> Select[int]:
+    """Return the query of the messages of a campaign that wait for their carrier: up to all, with those deferred."""
+    return queries.select_message_ids(unit, campaign_id, RecipientState.claimed)
 
 
 async def _checked(unit: UnitOfWork, fields: CampaignFields) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.rows import Result
 from app.domain.campaigns.service import Order
 from app.domain.erasure import service as erasure
-from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.errors import ConsentNotAttested
 from app.domain.onboarding.service import Opened
@@ -90,23 +89,6 @@ async def test_a_cancellation_says_what_had_left_and_refunds_the_rest(
     assert await CAMPAIGNS.only(pool, "status", "due_at") == ("canceled", None)
     await audit(pool)
     await audit_counts(pool)
-
-
-async def test_a_campaign_is_deleted_with_its_recipients_only_when_it_is_not_running(
-    pool: Pool, send: Make, run: Run, act: Act
-) -> None:
-    await add_people(pool, 2)
-    campaign = await send()
-    async with act() as unit:
-        with pytest.raises(Conflict):
-            await service.delete(unit, campaign.id)
-    await run()
-
-    async with act() as unit:
-        await service.delete(unit, campaign.id)
-
-    assert await CAMPAIGNS.count(pool) == await CAMPAIGN_RECIPIENTS.count(pool) == 0
-    assert await OUTBOUND.count(pool) == 2
 
 
 @pytest.mark.parametrize("steps", [1, 2])

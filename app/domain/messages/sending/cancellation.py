@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, cast
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, DateTime, func, literal, literal_column, select, update
+from sqlalchemy import CursorResult, DateTime, Select, func, literal_column, select, update
 
 from app.db.engine import Connection
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -16,21 +17,25 @@ from app.domain.messages.reports import ReportedMessage
 HELD = literal_column("'infinity'::timestamptz", DateTime(timezone=True))
 """The due time of a held text."""
 
+IS_WAITING = "EXISTS (SELECT FROM outgoing WHERE message_id = {id} AND claimed_until IS NULL)"
+"""The condition that the text of the message `id` waits for a worker."""
+
 REMOVE_WAITING = """
 DELETE FROM outgoing WHERE message_id = ANY($1::bigint[]) AND claimed_until IS NULL RETURNING message_id
 """
 
 
-async def hold(unit: UnitOfWork, ids: Sequence[int]) -> int:
+async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
     """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight."""
-    waiting = update(Outgoing).where(_are(ids), Outgoing.claimed_until.is_(None))
-    return len((await unit.execute(waiting.values(due_at=HELD).returning(Outgoing.message_id))).all())
+    waiting = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
+    held = await unit.execute(waiting.values(due_at=HELD).execution_options(synchronize_session=False))
+    return cast("CursorResult[Any]", held).rowcount
 
 
-async def release(unit: UnitOfWork, ids: Sequence[int]) -> None:
+async def release(unit: UnitOfWork, ids: Select[int]) -> None:
     """Let workers claim the held texts of some messages."""
-    held = update(Outgoing).where(_are(ids), Outgoing.due_at == HELD)
-    await unit.execute(held.values(due_at=unit.clock.now()))
+    held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
+    await unit.execute(held.values(due_at=unit.clock.now()).execution_options(synchronize_session=False))
     unit.notify("messages")
 
 
@@ -56,8 +61,3 @@ async def cancel(
         message.has_changed = True
     await changes.write(connection)
     return list(changes.messages)
-
-
-def _are(ids: Sequence[int]) -> ColumnElement[bool]:
-    """Return the condition on the texts of some messages, in one parameter: a campaign may hold 1,000,000 of them."""
-    return Outgoing.message_id == func.any(literal(list(ids), ARRAY(BigInteger)))

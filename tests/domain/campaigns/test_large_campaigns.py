@@ -1,0 +1,137 @@
+"""Deleting, canceling and breaking down campaigns of any size: a step at a time, and by their counts."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.campaigns import breakdown, queries, runner, service
+from app.domain.campaigns.breakdown import BreakdownGroup
+from app.domain.kernel.errors import Conflict, NotFound
+from app.domain.kernel.paging import Window
+from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from tests.factories.billing import audit
+from tests.factories.campaigns import (
+    CAMPAIGN_COUNTS,
+    CAMPAIGN_RECIPIENTS,
+    CAMPAIGNS,
+    add_people,
+    audit_counts,
+    states,
+)
+from tests.factories.messages import OUTBOUND, OUTGOING
+from tests.factories.tables import ahead
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_campaign_that_runs_is_not_deleted(pool: Pool, send: Make, accept: Accept, act: Act) -> None:
+    await add_people(pool, 2)
+    campaign = await send()
+    await accept(1)
+
+    with pytest.raises(Conflict, match="is sending and cannot be deleted"):
+        async with act() as unit:
+            await service.delete(unit, campaign.id)
+
+    assert (await CAMPAIGNS.only(pool, "deleted_at"), await CAMPAIGN_RECIPIENTS.count(pool)) == (None, 2)
+
+
+async def test_a_campaign_with_texts_in_flight_is_not_deleted(pool: Pool, send: Make, accept: Accept, act: Act) -> None:
+    await add_people(pool, 2)
+    campaign = await send()
+    await accept(2)
+    await CAMPAIGNS.change(pool, status="canceled", due_at=None)
+
+    with pytest.raises(Conflict, match="in flight"):
+        async with act() as unit:
+            await service.delete(unit, campaign.id)
+
+    assert await CAMPAIGNS.only(pool, "deleted_at") is None
+
+
+async def test_a_deleted_campaign_is_gone_at_once_and_its_recipients_a_step_at_a_time(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "DELETED_AT_ONCE", 2)
+    await add_people(pool, 5)
+    campaign = await send()
+    await run()
+
+    async with act() as unit:
+        await service.delete(unit, campaign.id)
+    async with act() as unit:
+        listed = (await queries.find_page(unit, None, None, Window(10))).nodes
+        with pytest.raises(NotFound):
+            await queries.get(unit, campaign.id)
+    await accept(2)
+    halfway = await CAMPAIGN_RECIPIENTS.count(pool), await CAMPAIGNS.count(pool)
+    await run()
+
+    assert (list(listed), halfway) == ([], (1, 1))
+    assert [await rows.count(pool) for rows in (CAMPAIGNS, CAMPAIGN_RECIPIENTS, CAMPAIGN_COUNTS)] == [0, 0, 0]
+    assert await OUTBOUND.count(pool) == 5
+
+
+async def test_a_draft_is_deleted(pool: Pool, make: Make, run: Run, act: Act) -> None:
+    campaign = await make()
+
+    async with act() as unit:
+        assert await service.delete(unit, campaign.id) == campaign.id
+    await run()
+
+    assert await CAMPAIGNS.count(pool) == 0
+
+
+async def test_texts_in_flight_keep_no_other_text_from_being_canceled(
+    pool: Pool, send: Make, accept: Accept, act: Act
+) -> None:
+    await add_people(pool, 200)
+    campaign = await send()
+    await accept(2)
+    ids = sorted(await OUTGOING.read(pool, "message_id"))
+    for id in ids[:150]:
+        await OUTGOING.where(message_id=id).change(pool, claimed_until=ahead(hours=1))
+
+    async with act() as unit:
+        done = await service.cancel(unit, campaign.id)
+    await accept(1)
+
+    assert (done.canceled, done.left, done.in_flight) == (50, 0, 150)
+    assert await states(pool) == {"claimed": 150, "canceled": 50}
+    assert await CAMPAIGNS.only(pool, "due_at") is not None
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_breakdown_by_state_or_reason_has_the_answers_of_each(
+    pool: Pool,
+    add: Callable[..., Awaitable[int]],
+    act: Act,
+    send: Make,
+    run: Run,
+    text: Callable[..., Any],
+) -> None:
+    for number in range(3):
+        await add(f"+1202555014{number}")
+    await add("+12025550143", dnd_sms=True)
+    campaign = await send(body="Hi")
+    await run()
+    await text("STOP", "+12025550140")
+    await text("Which shoes?", "+12025550141")
+    await run()
+
+    async with act() as unit:
+        by_state = await breakdown.break_down(unit, campaign.id, BreakdownGroup.state)
+        by_reason = await breakdown.break_down(unit, campaign.id, BreakdownGroup.reason)
+
+    delivered = 3, 0, 3, 0, 1, 1, 3, 3
+    assert by_state == [
+        breakdown.BreakdownRow("delivered", *delivered),
+        breakdown.BreakdownRow("suppressed", 1, 0, 0, 0, 0, 0, 0, 0),
+    ]
+    assert by_reason == [
+        breakdown.BreakdownRow("delivered", *delivered),
+        breakdown.BreakdownRow("dnd", 1, 0, 0, 0, 0, 0, 0, 0),
+    ]
