@@ -4,8 +4,10 @@ import enum
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Text, case, cast, func, or_, select
+from sqlalchemy import ColumnElement, Text, case, func, or_, select
 
 from app.domain.campaigns import queries
 from app.domain.campaigns.models import Recipient
@@ -59,7 +61,7 @@ async def break_down(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> 
     )
     own = Recipient.campaign_id == campaign_id, Recipient.account_id == unit.actor.account_id
     statement = select(*columns).where(*own).group_by(key).order_by(number.desc(), key).limit(MAX_GROUPS)
-    return [BreakdownRow(str(row[0] or ""), *map(int, row[1:])) for row in await unit.rows(statement)]
+    return [BreakdownRow(_show(row[0]), *map(int, row[1:])) for row in await unit.rows(statement)]
 
 
 async def _sum_counts(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> Sequence[BreakdownRow]:
@@ -83,8 +85,8 @@ async def _find_answers(unit: UnitOfWork, campaign_id: int) -> dict[tuple[str, s
     return {(state, reason): (replies, opt_outs) for state, reason, replies, opt_outs in await unit.rows(statement)}
 
 
-def _key(by: BreakdownGroup) -> ColumnElement[str]:
-    """Return the key of a grouping whose figures the counts do not have."""
+def _key(by: BreakdownGroup) -> ColumnElement[Any]:
+    """Return the key of a grouping whose figures the counts do not have; `_show` writes it, once for each group."""
     match by:
         case BreakdownGroup.number:
             return Recipient.number.expression
@@ -92,7 +94,12 @@ def _key(by: BreakdownGroup) -> ColumnElement[str]:
             length = case((Recipient.phone.startswith("+1"), 5), else_=3)
             return func.left(Recipient.phone, length, type_=Text)
         case BreakdownGroup.hour:
-            hour = func.date_trunc("hour", Recipient.sent_at, "UTC")
-            return func.to_char(func.timezone("UTC", hour), 'YYYY-MM-DD"T"HH24":00Z"', type_=Text)
+            return func.date_trunc("hour", Recipient.sent_at, "UTC")
         case _:
-            return cast(Recipient.segments, Text)
+            return Recipient.segments.expression
+
+
+def _show(key: str | int | datetime | None) -> str:
+    if isinstance(key, datetime):
+        return f"{key.astimezone(UTC):%Y-%m-%dT%H:00Z}"
+    return "" if key is None else str(key)

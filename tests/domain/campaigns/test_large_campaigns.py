@@ -1,6 +1,7 @@
 """Deleting, canceling and breaking down campaigns of any size: a step at a time, and by their counts."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -135,3 +136,21 @@ async def test_a_breakdown_by_state_or_reason_has_the_answers_of_each(
         breakdown.BreakdownRow("delivered", *delivered),
         breakdown.BreakdownRow("dnd", 1, 0, 0, 0, 0, 0, 0, 0),
     ]
+
+
+async def test_a_breakdown_by_hour_or_parts_names_them(
+    pool: Pool, add: Callable[..., Awaitable[int]], act: Act, send: Make, run: Run
+) -> None:
+    await add("+12025550140")
+    await add("+12025550141")
+    await add("+12025550143", dnd_sms=True)
+    campaign = await send(body="Hi")
+    await run()
+    await CAMPAIGN_RECIPIENTS.where(state="delivered").change(pool, sent_at=datetime(2026, 11, 23, 9, 59, tzinfo=UTC))
+
+    async with act() as unit:
+        hours = await breakdown.break_down(unit, campaign.id, BreakdownGroup.hour)
+        parts = await breakdown.break_down(unit, campaign.id, BreakdownGroup.segments)
+
+    assert [(row.key, row.recipients) for row in hours] == [("2026-11-23T09:00Z", 2), ("", 1)]
+    assert [(row.key, row.recipients) for row in parts] == [("1", 2), ("0", 1)]
