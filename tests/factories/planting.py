@@ -52,7 +52,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
         "previous_credentials": None,
         "status": "active",
     },
-    "campaigns": {"status": "draft", "due_at": None},
+    "campaigns": {"status": "draft", "due_at": None, "deleted_at": None},
     "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "failed_reactions": {"next_attempt_at": None},
