@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, func, literal_column, select, true
 
 from app.domain.contacts import queries as contacts
 from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
-from app.domain.kernel import paging
+from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -115,8 +115,8 @@ async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = Fal
 
 
 async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
-    """Return the conversations with contacts, by contact id."""
-    found = await unit.all(_own(unit).where(Conversation.contact_id.in_(contact_ids)))
+    """Return the conversations with contacts, by contact id, for reading only."""
+    found = await records.find(unit, _own(unit).where(Conversation.contact_id.in_(contact_ids)))
     return {conversation.contact_id: conversation for conversation in found}
 
 

@@ -83,6 +83,16 @@ class UnitOfWork:
             session = await self._connect()
             return (await session.execute(statement)).all()
 
+    async def rows_apart(
+        self, statement: Select[*tuple[Any, ...]], parameters: Any = None
+    ) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Return whole rows with the columns of a class in place of its objects, which the session would keep."""
+        async with self._turn:
+            session = await self._connect()
+            await session.flush()
+            connection = await session.connection()
+            return (await connection.execute(statement, parameters)).all()
+
     async def try_within(self, seconds: float, statement: TextClause, parameters: Any) -> Sequence[Row[Any]] | None:
         """Return the rows of a statement that only reads, or None where it takes longer than `seconds`."""
         async with self._turn:

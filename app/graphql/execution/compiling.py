@@ -1,8 +1,9 @@
 """Compiles documents into plans."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from inspect import iscoroutinefunction
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, cast
 
 from graphql import (
@@ -14,6 +15,7 @@ from graphql import (
     GraphQLArgument,
     GraphQLBoolean,
     GraphQLField,
+    GraphQLInt,
     GraphQLInterfaceType,
     GraphQLLeafType,
     GraphQLList,
@@ -65,6 +67,12 @@ MAX_ROWS = 1000
 
 KEPT: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool, CORE.get_type("BigInt"): int}
 """The classes of values that these scalars show as they are."""
+
+MAX_SHAPES = 64
+"""The number of combinations of classes of an object's values whose completion is kept."""
+
+MAX_INT = 2**31 - 1
+"""The largest value of the scalar Int."""
 
 TYPENAME = "__typename"
 
@@ -146,7 +154,9 @@ class _Compiler:
 
     def _value_completer(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
         if isinstance(kind, GraphQLList):
-            return _list_of(self._completer(kind.of_type, nodes))
+            complete = self._completer(kind.of_type, nodes)
+            is_leaf = is_leaf_type(get_nullable_type(kind.of_type))
+            return _leaves_of(complete, _kept(kind.of_type)) if is_leaf else _list_of(complete)
         if isinstance(kind, GraphQLObjectType):
             return self._object_completer(kind, nodes)
         if isinstance(kind, GraphQLInterfaceType):
@@ -183,16 +193,22 @@ class _Compiler:
 def _writer(kind: GraphQLLeafType) -> Callable[[Any], Any]:
     """Return the conversion of values of a leaf; graphql-core looks for the name of an enum's member in a list."""
     write = kind.coerce_output_value
-    if not isinstance(kind, CustomGraphQLEnumType):
-        return write
-    names: dict[Any, str] = {}
+    if kind is GraphQLInt:
+        return lambda value: value if type(value) is int and -MAX_INT <= value <= MAX_INT else write(value)
+    return _Names(write).__getitem__ if isinstance(kind, CustomGraphQLEnumType) else write
 
-    def write_member(value: Any) -> str:
-        if (name := names.get(value)) is None:
-            name = names[value] = write(value)
+
+class _Names(dict[Any, str]):
+    """The names of an enum's members, each looked up once."""
+
+    def __init__(self, write: Callable[[Any], str]) -> None:
+        super().__init__()
+        self._write = write
+
+    def __missing__(self, value: Any) -> str:
+        """Look up a name for the first time."""
+        name = self[value] = self._write(value)
         return name
-
-    return write_member
 
 
 def _fits(kind: GraphQLObjectType, condition: NamedTypeNode | None) -> bool:
@@ -273,6 +289,11 @@ def _present(complete: Complete, kind: GraphQLOutputType) -> Complete:
     return present
 
 
+def _leaves_of(complete: Complete, kept: type | None) -> Complete:
+    """Return the completion of a list of leaves, which needs no pauses."""
+    return lambda value, run: [item if type(item) is kept else complete(item, run) for item in value]
+
+
 def _list_of(complete: Complete) -> Complete:
     def complete_all(value: Any, run: Run) -> Any:
         if run.context.pause is None or len(value) < 2:
@@ -299,13 +320,18 @@ def _object_of(rows: Sequence[Row]) -> Complete:
     plain = [row for row in rows if row.attribute]
     others = [row for row in rows if not row.attribute]
     empty = dict.fromkeys(row.key for row in rows)
-    take = _attributes([row.attribute for row in plain])
-    keys = [(row.key, row.kept, row.complete) for row in plain]
+    take, keys = _attributes([row.attribute for row in plain]), [row.key for row in plain]
+
+    @lru_cache(MAX_SHAPES)
+    def unfinished(classes: tuple[type, ...]) -> Sequence[tuple[str, Complete]]:
+        return [(row.key, row.complete) for row, found in zip(plain, classes, strict=True) if found is not row.kept]
 
     def complete(source: Any, run: Run) -> Values:
         answer: Values = empty.copy()
-        for (key, kept, finish), value in zip(keys, take(source), strict=True):
-            answer[key] = value if type(value) is kept else finish(value, run)
+        values = take(source)
+        answer.update(zip(keys, values, strict=True))
+        for key, finish in unfinished(tuple(map(type, values))):
+            answer[key] = finish(answer[key], run)
         for row in others:
             value = row.resolve(source, run)
             if row.is_awaited:
@@ -318,10 +344,18 @@ def _object_of(rows: Sequence[Row]) -> Complete:
 
 
 def _attributes(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the values of attributes."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda source: tuple(getattr(source, name) for name in names)
+    """Return a function that returns the values of attributes; those of a record are read from its `__dict__`."""
+    if len(names) < 2:
+        return lambda source: tuple(getattr(source, name) for name in names)
+    of_record, of_any = itemgetter(*names), attrgetter(*names)
+
+    def take(source: Any) -> tuple[Any, ...]:
+        try:
+            return of_record(source.__dict__)
+        except (AttributeError, KeyError):
+            return of_any(source)
+
+    return take
 
 
 def _takes(definition: StrawberryField, *names: str) -> bool:
