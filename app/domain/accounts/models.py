@@ -181,7 +181,10 @@ class AuditEntry(Base):
     """An action on access: a sign-in, a consent, a change of a user, key or client. Rows never change."""
 
     __tablename__ = "audit_entries"
-    __table_args__ = (Index("ix_audit_entries_account_id", "account_id", "id"),)
+    __table_args__ = (
+        Index("ix_audit_entries_account_id", "account_id", "id"),
+        Index("ix_audit_entries_action", "account_id", "action", "id"),
+    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))

@@ -31,7 +31,9 @@ class LedgerEntry(Base):
     __tablename__ = "ledger_entries"
     __table_args__ = (
         Index("ix_ledger_entries_account_id", "account_id", text("id DESC")),
-        Index("ix_ledger_entries_others", "account_id", text("id DESC"), postgresql_where=text("type <> 'debit'")),
+        Index(
+            "ix_ledger_entries_type", "account_id", "type", text("id DESC"), postgresql_where=text("type <> 'debit'")
+        ),
         Index("ix_ledger_entries_created_at", "created_at", postgresql_using="brin"),
         Index(
             "uq_ledger_entries_message_id",

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Select, func, select
 from app.domain.accounts import queries as accounts
 from app.domain.billing import alerts
 from app.domain.billing.models import OTHER_THAN_DEBITS, EntryType, LedgerDay, LedgerEntry
+from app.domain.kernel.histories import between
 from app.domain.kernel.paging import Order, Page, Total, Window, fetch, plan_for_values
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -82,18 +83,13 @@ class TransactionFilter:
     until: datetime | None = None
     message_ids: Select[Any] | None = None
 
-    @property
-    def conditions(self) -> list[ColumnElement[bool]]:
-        """Return the conditions on ledger entries."""
-        found = list[ColumnElement[bool]]()
+    def conditions(self, account_id: int) -> list[ColumnElement[bool]]:
+        """Return the conditions on the ledger entries of an account."""
+        found = [*between(LedgerEntry, account_id, self.since, self.until)]
         if self.type:
             found.append(LedgerEntry.type == self.type)
         if self.type and self.type is not EntryType.debit:
             found.append(OTHER_THAN_DEBITS)
-        if self.since:
-            found.append(LedgerEntry.created_at >= self.since)
-        if self.until:
-            found.append(LedgerEntry.created_at < self.until)
         if self.message_ids is not None:
             found.append(LedgerEntry.message_id.in_(self.message_ids))
         return found
@@ -103,7 +99,7 @@ async def find_transactions(
     unit: UnitOfWork, window: Window, filter: TransactionFilter | None = None
 ) -> Page[LedgerEntry]:
     """Return one page of the account's ledger, newest first."""
-    conditions = filter.conditions if filter else []
+    conditions = filter.conditions(unit.actor.account_id) if filter else []
     own = select(LedgerEntry).where(LedgerEntry.account_id == unit.actor.account_id, *conditions)
     if conditions:
         await plan_for_values(unit)

@@ -114,6 +114,8 @@ class CrmPush(Base):
     __tablename__ = "crm_pushes"
     __table_args__ = (
         Index("ix_crm_pushes_log", "account_id", "id"),
+        Index("ix_crm_pushes_integration_id", "integration_id", "id"),
+        Index("ix_crm_pushes_status", "account_id", "status", "id"),
         Index("ix_crm_pushes_due", "integration_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_pushes_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
         Index("ix_crm_pushes_created_at", "created_at"),

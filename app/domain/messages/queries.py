@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ARRAY, BigInteger, Select, case, func, literal, or_, select, true
+from sqlalchemy import ARRAY, BigInteger, Select, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
 
+from app.domain.kernel import paging
 from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.kernel.histories import between
 from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
@@ -21,9 +23,6 @@ FINAL_REPORT_WITHIN = timedelta(hours=72)
 
 SEARCHED_WITHIN = timedelta(days=31)
 """The longest time whose texts are searched, because no index has their words."""
-
-DISORDER = timedelta(hours=1)
-"""The most by which ids and times of messages may be in different orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,8 @@ class MessageFilter:
 async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> Page[Message]:
     """Return one page of the account's messages, newest first; raise `InvalidInput` as `MessageFilter.check`."""
     wanted.check(unit.clock.now())
+    if wanted.since or wanted.until:
+        await paging.plan_for_values(unit)
     return await fetch(unit, _filtered(unit, wanted), NEWEST, window)
 
 
@@ -64,7 +65,7 @@ class FindPages:
 
     async def __call__(self, unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Page[Message]]:
         """Return the pages by the conversation's id."""
-        return await fetch_each(unit, _own(unit), Message.conversation_id, conversation_ids, NEWEST, self.window)
+        return await fetch_each(unit, Message, Message.conversation_id, conversation_ids, NEWEST, self.window)
 
 
 def is_unconfirmed(message: Message, now: datetime) -> bool:
@@ -197,34 +198,4 @@ def _filtered(unit: UnitOfWork, wanted: MessageFilter) -> Select[Message]:
         statement = statement.where(Message.status == MessageStatus.failed, Message.error_code == wanted.error_code)
     if wanted.search:
         statement = statement.where(Message.body.icontains(wanted.search, autoescape=True))
-    return _between(unit, statement, wanted.since, wanted.until)
-
-
-def _between(
-    unit: UnitOfWork, statement: Select[Message], since: datetime | None, until: datetime | None
-) -> Select[Message]:
-    """Restrict messages to a time, which the index by id finds: ids grow with time, but for `DISORDER`."""
-    if since is not None:
-        first = _first_id_from(unit, since - DISORDER).scalar_subquery()
-        statement = statement.where(Message.created_at >= since, Message.id >= first)
-    if until is not None:
-        end = _first_id_from(unit, until + DISORDER).scalar_subquery()
-        statement = statement.where(Message.created_at < until, Message.id < end)
-    return statement
-
-
-def _first_id_from(unit: UnitOfWork, at: datetime) -> Select[int]:
-    """Select the first id from a time on, or the one after the last: a binary search in the index by account."""
-    own = Message.account_id == unit.actor.account_id
-    first, last = (
-        select(Message.id).where(own).order_by(order).limit(1).scalar_subquery()
-        for order in (Message.id, Message.id.desc())
-    )
-    span = select(first.label("low"), (last + 1).label("high")).cte(recursive=True)
-    middle = (span.c.low + span.c.high) // 2
-    at_middle = select(Message.id, Message.created_at).where(own, Message.id >= middle).order_by(Message.id).limit(1)
-    probe = at_middle.correlate(span).lateral()
-    is_before = probe.c.created_at < at
-    low, high = case((is_before, probe.c.id + 1), else_=span.c.low), case((is_before, span.c.high), else_=middle)
-    halves = span.union_all(select(low, high).select_from(span.join(probe, true())).where(span.c.low < span.c.high))
-    return select(halves.c.low).where(halves.c.low >= halves.c.high)
+    return statement.where(*between(Message, unit.actor.account_id, wanted.since, wanted.until))
