@@ -129,7 +129,7 @@ async def add_integrations(services: Services, actor: Actor) -> dict[str, int]:
         await integrations.pause(unit, made[1].id)
         hook, _ = await integrations.add_webhook(unit, ports, MARK, {"paths": {"phone": MARK}})
         details = Details(unit.clock.now() + timedelta(days=2), name=MARK, title=MARK, phone=PHONE, consent=MARK)
-        booked = await bookings.apply(unit, made[0], Booked(MARK, unit.clock.now(), details))
+        booked = await bookings.apply(unit, made[0], [Booked(MARK, unit.clock.now(), details)])
     delivery = Delivery({}, orjson.dumps({"triggerEvent": MARK, "payload": {}}))
     address = await services.intake.find(
         "calcom", made[0].address, sign_calcom(delivery.body, services.clock.now(), MARK)

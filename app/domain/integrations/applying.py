@@ -110,7 +110,7 @@ class Applier:
         if receiver := self.ports.receivers.get(integration.kind):
             return await receiver.apply(unit, integration, event.body)
         notice = self.ports.tools[integration.kind].read(event.body.encode(), integration.consent_question)
-        return await bookings.apply(unit, integration, notice.change) if notice.change else None
+        return await bookings.apply(unit, integration, notice.changes) if notice.changes else None
 
     async def _fail(self, due: DueEvent, reason: str) -> None:
         """Record why an event cannot be applied, for the log and the health of its integration."""

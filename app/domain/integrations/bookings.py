@@ -4,6 +4,7 @@ The facts about a booking only ever grow: that it is known, is replaced, was can
 follow from it, do not depend on the order.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
@@ -39,9 +40,19 @@ class Applied:
     contact_id: int | None = None
 
 
-async def apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:
-    """Apply a change under the lock of its integration, and plan the texts that follow from it."""
-    await planning.lock(unit, integration, _named(change))
+async def apply(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Applied:
+    """Apply changes under the lock of their integration, and plan the texts that follow from them.
+
+    Returns the results joined, with the booking and the contact of the first change that has one.
+    """
+    await planning.lock(unit, integration, [id for change in changes for id in _named(change)])
+    results = [await _apply(unit, integration, change) for change in changes]
+    first = next((each for each in results if each.booking_id), results[0])
+    said = [each.result for each in results if each.booking_id] or [first.result]
+    return Applied(" ".join(said), first.booking_id, first.contact_id)
+
+
+async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:
     match change:
         case Booked():
             booking = await _book(unit, integration, change)
@@ -110,6 +121,8 @@ async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, ch
         return
     booking.replaces, booking.is_moved = change.replaces, True
     old = await _find_or_add(unit, integration, change.replaces, change, of=booking)
+    if isinstance(change, Booked) and change.details.keeps_person and not booking.contact_id:
+        booking.phone, booking.contact_id, booking.consent = old.phone, old.contact_id, old.consent
     old.status, old.updated_at = BookingStatus.moved, unit.clock.now()
     await unit.save(old)
     await planning.cancel(unit, old, "moved")
@@ -150,6 +163,8 @@ async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, de
     booking.cancel_url, booking.reschedule_url = details.cancel_url, details.reschedule_url
     booking.time_zone = _zone(details.time_zone)
     booking.updated_at = unit.clock.now()
+    if details.keeps_person:
+        return
     contact = await _find_contact(unit, integration, booking, details)
     if contact is None:
         booking.phone = ""

@@ -1,6 +1,6 @@
 """The port to scheduling tools: signed webhooks become changes of bookings in neutral form."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -27,7 +27,8 @@ class Details:
     """The facts about a booking. Absent texts are empty; `phone` is as the attendee wrote it.
 
     `consent` is the field or the question of the form by which the attendee asked for texts, with its answer; None
-    where the attendee asked for none.
+    where the attendee asked for none. `keeps_person` is true where the tool tells neither of the two: then those of the
+    booking before hold.
     """
 
     starts_at: datetime
@@ -43,6 +44,7 @@ class Details:
     location: str = ""
     cancel_url: str = ""
     reschedule_url: str = ""
+    keeps_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +90,13 @@ Change = Booked | Canceled | NoShow
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A delivery as it was read: the tool's name of its event, and the change; None for an event that changes nothing.
+    """A delivery as it was read: the tool's name of its event, and the changes; none for one that changes nothing.
 
     `key` identifies the event, however often it is delivered; empty where the body does not tell.
     """
 
     event: str
-    change: Change | None
+    changes: Sequence[Change]
     key: str = ""
 
 

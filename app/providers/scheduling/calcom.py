@@ -1,7 +1,12 @@
-"""Cal.com: webhooks signed without a time, whose payload its users may change; a moved booking has a new uid."""
+"""Cal.com: webhooks signed without a time, whose payload its users may change; a moved booking has a new uid.
+
+The people in the seats of an event share its uid. Of them each has a booking of their own here, with the e-mail address
+in its id. An event of a new seat lists everybody, and has the responses of the new person; one of a canceled seat lists
+its person alone; one of a canceled event lists everybody.
+"""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -52,23 +57,66 @@ def _read(event: Mapping[str, Any], question: str) -> Notice:
     name, payload = fields.needed(event, "triggerEvent"), fields.child(event, "payload") or event
     uid, at = _uid(payload), fields.text(event, "createdAt")
     made_at = fields.optional_instant(event, "createdAt") or datetime.fromtimestamp(0, UTC)
-    return Notice(name, _change(name, payload, question, made_at), f"{name} {uid} {at}" if uid and at else "")
+    people = " ".join(_email(each) for each in _seated(payload))
+    key = f"{name} {uid} {at} {people}".strip()
+    return Notice(name, tuple(_changes(name, payload, question, made_at)), key if uid and at else "")
 
 
-def _change(name: str, payload: Mapping[str, Any], question: str, made_at: datetime) -> Change | None:
+def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: datetime) -> Iterator[Change]:
     match name:
         case "BOOKING_CREATED" | "BOOKING_RESCHEDULED":
-            old = _old(payload)
-            is_moved = bool(old) or name == "BOOKING_RESCHEDULED"
-            return Booked(_needed_uid(payload), made_at, _details(payload, question), old, is_moved)
+            is_moved = bool(_old(payload)) or name == "BOOKING_RESCHEDULED"
+            for each in _booking(payload, is_moved=is_moved):
+                details = _details(payload, question, each)
+                yield Booked(_id(payload, each), made_at, details, _old_id(payload, each), is_moved)
         case "BOOKING_CANCELLED" | "BOOKING_REJECTED":
-            details = _details(payload, question) if fields.text(payload, "startTime") else None
-            return Canceled(_needed_uid(payload), made_at, details, _old(payload))
+            for each in _seated(payload):
+                yield Canceled(_id(payload, each), made_at, None, _old_id(payload, each))
+            if not _seated(payload):
+                person = _booker(payload)
+                details = _details(payload, question, person) if fields.text(payload, "startTime") else None
+                yield Canceled(_needed_uid(payload), made_at, details, _old(payload))
         case "BOOKING_NO_SHOW_UPDATED":
-            missed = any(each.get("noShow") is True for each in fields.children(payload, "attendees"))
-            return NoShow(_needed_uid(payload)) if missed else None
+            missed = [each for each in fields.children(payload, "attendees") if each.get("noShow") is True]
+            if missed:
+                yield NoShow(_needed_uid(payload))
+            yield from (NoShow(f"{_needed_uid(payload)}#{_email(each)}") for each in missed)
         case _:
-            return None
+            return
+
+
+def _seated(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the attendees of an event with seats, who have addresses; none of any other event."""
+    has_seats = fields.text(payload, "seatsPerTimeSlot") not in ("", "0", "false")
+    return [each for each in fields.children(payload, "attendees") if _email(each)] if has_seats else []
+
+
+def _booker(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the attendee who gave the responses: by their e-mail address, or else the first one."""
+    attendees = fields.children(payload, "attendees")
+    email = _answer(fields.child(payload, "responses"), "email").lower()
+    return next((each for each in attendees if email and _email(each) == email), next(iter(attendees), {}))
+
+
+def _booking(payload: Mapping[str, Any], *, is_moved: bool) -> list[Mapping[str, Any]]:
+    """Return the attendees who book, or are moved: everybody where the organizer moves an event with seats."""
+    seated, mover = _seated(payload), fields.text(payload, "rescheduledBy").lower()
+    is_of_organizer = is_moved and mover and mover not in map(_email, seated)
+    return seated if seated and is_of_organizer else [_booker(payload)]
+
+
+def _id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
+    """Return the id of the booking of an attendee."""
+    return f"{_needed_uid(payload)}#{_email(attendee)}" if _seated(payload) else _needed_uid(payload)
+
+
+def _old_id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
+    old = _old(payload)
+    return f"{old}#{_email(attendee)}" if old and _seated(payload) else old
+
+
+def _email(attendee: Mapping[str, Any]) -> str:
+    return fields.text(attendee, "email").lower()
 
 
 def _uid(payload: Mapping[str, Any]) -> str:
@@ -84,11 +132,9 @@ def _old(payload: Mapping[str, Any]) -> str:
     return "" if old == _uid(payload) else old
 
 
-def _details(payload: Mapping[str, Any], question: str) -> Details:
-    responses = fields.child(payload, "responses")
-    attendee = next(iter(fields.children(payload, "attendees")), {})
+def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, Any]) -> Details:
+    responses = fields.child(payload, "responses") if attendee == _booker(payload) else {}
     name = fields.text(attendee, "name") or _answer(responses, "name")
-    phone, consent = _phone(responses, attendee, payload), _consent(responses, question)
     return Details(
         starts_at=fields.instant(payload, "startTime"),
         ends_at=fields.optional_instant(payload, "endTime"),
@@ -97,10 +143,11 @@ def _details(payload: Mapping[str, Any], question: str) -> Details:
         first_name=fields.text(attendee, "firstName"),
         last_name=fields.text(attendee, "lastName"),
         email=fields.text(attendee, "email") or _answer(responses, "email"),
-        phone=phone,
-        consent=consent,
+        phone=_phone(responses, attendee, payload),
+        consent=_consent(responses, question),
         title=fields.text(payload, "eventTitle") or fields.text(payload, "title"),
         location=_location(payload),
+        keeps_person=attendee != _booker(payload),
     )
 
 

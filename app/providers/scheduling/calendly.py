@@ -58,7 +58,7 @@ def _read(event: Mapping[str, Any], question: str) -> Notice:
     name, payload = fields.needed(event, "event"), fields.child(event, "payload")
     uri, at = fields.text(payload, "uri"), fields.text(event, "created_at")
     change = _change(name, payload, question)
-    return Notice(name, change, f"{name} {uri} {at}" if uri and at else "")
+    return Notice(name, (change,) if change else (), f"{name} {uri} {at}" if uri and at else "")
 
 
 def _change(name: str, payload: Mapping[str, Any], question: str) -> Change | None:

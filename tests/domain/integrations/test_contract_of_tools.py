@@ -183,7 +183,7 @@ def with_answer(kind: str, answer: Any, question: str) -> bytes:
 @EACH
 def test_a_phone_is_a_consent_only_with_a_positive_answer_to_the_question(kind: str) -> None:
     def read(answer: Any, asked: str = QUESTION) -> tuple[str, bool]:
-        change = TOOLS[kind].read(with_answer(kind, answer, asked), QUESTION).change
+        change = TOOLS[kind].read(with_answer(kind, answer, asked), QUESTION).changes[0]
         assert isinstance(change, Booked)
         return change.details.phone, change.details.consent is not None
 

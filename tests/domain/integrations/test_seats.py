@@ -1,0 +1,136 @@
+"""Events of Cal.com with several attendees: guests of a booking, and people in the seats of an event."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.integrations.models import Integration
+from tests.domain.integrations.conftest import START, Office
+from tests.factories.contacts import CONTACTS
+from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS, Visit, calcom
+from tests.factories.messages import OUTBOUND
+
+pytestmark = pytest.mark.anyio
+
+ANN, BEN = "+12025550143", "+12025550144"
+VISIT = Visit(0, START - timedelta(minutes=1), START + timedelta(days=3))
+LATER = Visit(1, START, START + timedelta(days=4))
+PEOPLE = {
+    name: {"name": f"{name} Lee", "email": f"{name}@Example.com", "timeZone": "America/New_York"}
+    for name in ("Ann", "Ben")
+}
+KINDS = ("confirmation", "rescheduled", "canceled", "reminder_day", "reminder_hour", "no_show")
+TEXTS = {kind: f"{kind} {{first_name}} {{booking.start:date(d MMM)}}" for kind in KINDS}
+
+
+def event(name: str, by: str, *attendees: str, visit: Visit = VISIT, **payload: Any) -> bytes:
+    """Return an event with the responses of one person and a list of attendees."""
+    phone = {"Ann": ANN, "Ben": BEN}[by]
+    responses = {
+        "email": {"label": "email_address", "value": f"{by.lower()}@example.com"},
+        "smsReminderNumber": {"label": "Text me", "value": phone},
+    }
+    listed = [PEOPLE[each] for each in attendees]
+    return calcom(name, visit, attendees=listed, responses=responses, **payload)
+
+
+@pytest.fixture
+async def class_of_two(office: Office) -> Integration:
+    """Give the integration of an office in which two people have booked the seats of one event."""
+    integration = await office.connect("calcom", texts=TEXTS)
+    await office.post(integration, event("BOOKING_CREATED", "Ann", "Ann", seatsPerTimeSlot=5))
+    later = Visit(0, VISIT.made_at + timedelta(seconds=9), VISIT.starts_at)
+    await office.post(integration, event("BOOKING_CREATED", "Ben", "Ann", "Ben", visit=later, seatsPerTimeSlot=5))
+    await office.work()
+    return integration
+
+
+async def sent(office: Office) -> list[tuple[str, str]]:
+    """Return the receivers and the texts that left since the last call."""
+    found = [tuple(row) for row in await OUTBOUND.read(office.services, "to_number", "body")]
+    await OUTBOUND.change(office.services, body="")
+    return sorted(row for row in found if row[1])
+
+
+async def test_the_guests_of_a_booking_change_nothing_for_the_person_who_made_it(office: Office) -> None:
+    integration = await office.connect("calcom", texts=TEXTS)
+
+    await office.post(integration, event("BOOKING_CREATED", "Ann", "Ben", "Ann"))
+    await office.work()
+
+    assert await sent(office) == [(ANN, "confirmation Ann 23 Oct")]
+    assert await CONTACTS.read(office.services, "phone", "first_name") == [(ANN, "Ann")]
+
+
+async def test_each_person_in_a_seat_gets_the_texts_of_a_booking_of_their_own(
+    office: Office, class_of_two: Integration
+) -> None:
+    assert await sent(office) == [(ANN, "confirmation Ann 23 Oct"), (BEN, "confirmation Ben 23 Oct")]
+    assert await BOOKINGS.read(office.services, "external_id", "name", "phone") == [
+        ("uid0#ann@example.com", "Ann Lee", ANN),
+        ("uid0#ben@example.com", "Ben Lee", BEN),
+    ]
+
+    office.clock.instant = VISIT.starts_at - timedelta(hours=24)
+    await office.work()
+
+    assert await sent(office) == [(ANN, "reminder_day Ann 23 Oct"), (BEN, "reminder_day Ben 23 Oct")]
+
+
+async def test_a_canceled_seat_leaves_the_other_one_and_a_canceled_event_ends_all(
+    office: Office, class_of_two: Integration
+) -> None:
+    await sent(office)
+
+    await office.post(class_of_two, event("BOOKING_CANCELLED", "Ann", "Ann", seatsPerTimeSlot=5))
+    await office.work()
+    assert await sent(office) == [(ANN, "canceled Ann 23 Oct")]
+
+    await office.post(class_of_two, event("BOOKING_CANCELLED", "Ann", "Ben", seatsPerTimeSlot=5))
+    await office.work()
+    assert await sent(office) == [(BEN, "canceled Ben 23 Oct")]
+    assert await BOOKINGS.read(office.services, "status") == ["canceled", "canceled"]
+
+
+@pytest.mark.parametrize(
+    ("mover", "moved"),
+    [("Ben@example.com", [(BEN, "rescheduled Ben 24 Oct")]), ("host@example.com", None)],
+)
+async def test_a_person_moves_their_own_seat_and_the_organizer_all(
+    office: Office, class_of_two: Integration, mover: str, moved: list[tuple[str, str]] | None
+) -> None:
+    await sent(office)
+    office.clock.instant = START + timedelta(hours=1)
+
+    facts = {"seatsPerTimeSlot": 5, "rescheduledBy": mover}
+    await office.post(class_of_two, event("BOOKING_RESCHEDULED", "Ben", "Ann", "Ben", visit=LATER, **facts))
+    await office.work()
+
+    everybody = [(ANN, "rescheduled Ann 24 Oct"), (BEN, "rescheduled Ben 24 Oct")]
+    assert await sent(office) == (moved or everybody)
+    assert await INTEGRATION_EVENTS.where(status="failed").count(office.services) == 0
+
+
+async def test_an_organizer_who_moves_an_event_under_its_uid_keeps_the_phones_of_all(
+    office: Office, class_of_two: Integration
+) -> None:
+    await sent(office)
+    same = Visit(0, START, LATER.starts_at)
+
+    facts = {"seatsPerTimeSlot": 5, "rescheduledBy": "host@example.com", "rescheduleUid": "uid0"}
+    await office.post(class_of_two, event("BOOKING_RESCHEDULED", "Ann", "Ann", "Ben", visit=same, **facts))
+    await office.work()
+
+    assert await sent(office) == [(ANN, "rescheduled Ann 24 Oct"), (BEN, "rescheduled Ben 24 Oct")]
+    assert await BOOKINGS.read(office.services, "phone", "status") == [(ANN, "booked"), (BEN, "booked")]
+
+
+async def test_only_the_person_in_a_seat_who_did_not_come_is_told_so(office: Office, class_of_two: Integration) -> None:
+    await sent(office)
+
+    missed = [{"email": "ben@example.com", "noShow": True}, {"email": "ann@example.com", "noShow": False}]
+    await office.post(class_of_two, calcom("BOOKING_NO_SHOW_UPDATED", VISIT, attendees=missed))
+    await office.work()
+
+    assert await sent(office) == [(BEN, "no_show Ben 23 Oct")]
