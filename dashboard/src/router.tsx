@@ -3,6 +3,7 @@
 import { createRoute, createRouter, parseSearchWith, stringifySearchWith } from '@tanstack/react-router';
 import { settings } from './features/accounts/routes.ts';
 import { agents } from './features/agents/routes.ts';
+import { automations } from './features/automations/routes.ts';
 import { billing } from './features/billing/routes.ts';
 import { campaigns } from './features/campaigns/routes.ts';
 import { contacts } from './features/contacts/routes.ts';
@@ -26,6 +27,7 @@ export const router = createRouter({
     billing,
     ...numbers,
     ...agents,
+    ...automations,
     ...settings,
     webhooks,
     signedIn,

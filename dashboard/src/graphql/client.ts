@@ -19,7 +19,8 @@ const EMBEDDED = `
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
   WebhookSecret ZoneCount Actor
-  SpamCheck SpamFinding SpamSource AiAgentTest AiDraftDecision AiGateVerdict AiPassage AiStatus`;
+  SpamCheck SpamFinding SpamSource AiAgentTest AiDraftDecision AiGateVerdict AiPassage AiStatus
+  AutomationTemplate RunCondition RunResult`;
 
 function keys() {
   const names = EMBEDDED.trim().split(/\s+/);

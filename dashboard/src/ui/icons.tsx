@@ -14,6 +14,7 @@ const PATHS = {
   billing: 'M3.5 5.5h13v9h-13Zm0 3h13M6 12h3',
   settings: 'M4 6h7m3 0h2M4 14h2m3 0h7M12.5 4v4M7.5 12v4',
   developers: 'm7 6-4 4 4 4m6-8 4 4-4 4',
+  automations: 'm11 3-6 8h4l-1 6 6-8h-4Z',
   agents:
     'M10 3v2.5M5 5.5h10a1 1 0 0 1 1 1V14a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V6.5a1 1 0 0 1 1-1Zm2.5 4v.01m5-.01v.01M7.5 12h5M7 15v2m6-2v2',
   menu: 'M3 6h14M3 10h14M3 14h14',

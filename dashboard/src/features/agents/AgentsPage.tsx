@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Badge, Empty, Failure, Icon, Notice, Page, Skeleton, Table, Time } from '../../ui/index.ts';
+import { Badge, Empty, Failure, Icon, More, Notice, Page, Skeleton, Table, Time } from '../../ui/index.ts';
 import { Drafts } from './Drafts.tsx';
 import { labelOf } from './model.ts';
 import { NewAgent } from './NewAgent.tsx';
@@ -32,11 +32,7 @@ export function AgentsPage() {
       )}
       <Drafts />
       {pages.rows.length > 0 && <AgentTable agents={pages.rows} />}
-      {pages.hasMore && (
-        <Button mt="sm" variant="default" loading={pages.isLoading} onClick={pages.more}>
-          More agents
-        </Button>
-      )}
+      <More pages={pages} />
       <Modal opened={isAdding} onClose={() => setAdding(false)} title="New agent" size="lg">
         <NewAgent />
       </Modal>

@@ -4,7 +4,7 @@ import { Button, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, usePages, useUpdates } from '../../graphql/index.ts';
-import { Card, Cost, Refused, Time, useAct } from '../../ui/index.ts';
+import { Card, Cost, More, Refused, Time, useAct } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { ApproveDraft, DiscardDraft } from './mutations.ts';
 import { type Run, runsListing } from './queries.ts';
@@ -21,11 +21,7 @@ export function Drafts() {
       {waiting.map((run) => (
         <Draft key={run.id} run={run} onDecided={pages.refresh} />
       ))}
-      {pages.hasMore && (
-        <Button variant="default" loading={pages.isLoading} onClick={pages.more}>
-          More drafts
-        </Button>
-      )}
+      <More pages={pages} />
     </Card>
   );
 }

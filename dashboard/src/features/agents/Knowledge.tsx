@@ -3,7 +3,7 @@
 import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Badge, Card, ConfirmButton, count, Empty, Failure, Refused, Skeleton, useAct } from '../../ui/index.ts';
+import { Badge, Card, ConfirmButton, count, Empty, Failure, More, Refused, Skeleton, useAct } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { AddEntry, RemoveEntry } from './mutations.ts';
 import { type Agent, entriesListing, type Entry } from './queries.ts';
@@ -33,11 +33,7 @@ export function Knowledge({ agent: { id, name } }: { agent: Agent }) {
           ))}
         </section>
       )}
-      {pages.hasMore && (
-        <Button variant="default" loading={pages.isLoading} onClick={pages.more}>
-          Earlier entries
-        </Button>
-      )}
+      <More pages={pages} />
     </>
   );
 }

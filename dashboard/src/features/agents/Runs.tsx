@@ -1,10 +1,10 @@
 // Every decision of an agent, with the rules that it passed and the one that fired.
 
-import { Button, Select } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { usePages, useUpdates } from '../../graphql/index.ts';
-import { Badge, Empty, Failure, Skeleton, Time, words } from '../../ui/index.ts';
+import { Badge, Empty, Failure, More, Skeleton, Time, words } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { OUTCOMES } from './model.ts';
 import { type Run, runsListing } from './queries.ts';
@@ -47,11 +47,7 @@ export function Runs({ agent_id }: { agent_id: number }) {
           ))}
         </section>
       )}
-      {pages.hasMore && (
-        <Button variant="default" loading={pages.isLoading} onClick={pages.more}>
-          Earlier decisions
-        </Button>
-      )}
+      <More pages={pages} />
     </>
   );
 }

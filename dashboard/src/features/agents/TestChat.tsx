@@ -71,7 +71,7 @@ function Exchange({ turn: { text, answer }, isShown, onShow }: { turn: Turn; isS
         {text}
       </div>
       <div className={answer.reply ? `${styles.bubble} ${styles.reply}` : styles.none} dir="auto">
-        {answer.reply ?? 'It would write nothing.'}
+        {answer.reply ?? 'It would not answer.'}
       </div>
       <div className={styles.none}>
         {answer.credits > 0 && `${plural(answer.credits, 'credit')}. `}

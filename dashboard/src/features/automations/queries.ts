@@ -1,0 +1,184 @@
+import { graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
+
+export const AutomationRow = graphql(`
+  fragment AutomationRow on Automation @_unmask {
+    id
+    name
+    status
+    trigger
+    actions
+    filter
+    summary
+    next_at
+    updated_at
+  }
+`);
+
+const Automations = graphql(
+  `
+    query AutomationsPage($after: String) {
+      automations(first: 50, after: $after) {
+        nodes {
+          id
+          ...AutomationRow
+        }
+        page_info {
+          has_next_page
+          end_cursor
+        }
+      }
+    }
+  `,
+  [AutomationRow],
+);
+
+type Data = ResultOf<typeof Automations>;
+
+export type Automation = Data['automations']['nodes'][number];
+
+export const automationsListing: Listing<Data, VariablesOf<typeof Automations>, Automation> = {
+  document: Automations,
+  connectionOf: ({ automations }) => automations,
+};
+
+export const AutomationOne = graphql(
+  `
+    query AutomationPage($id: BigInt!) {
+      automation(id: $id) {
+        id
+        ...AutomationRow
+      }
+    }
+  `,
+  [AutomationRow],
+);
+
+export const Templates = graphql(`
+  query AutomationTemplates {
+    automation_templates {
+      key
+      name
+      description
+      trigger
+      actions
+    }
+  }
+`);
+
+const Runs = graphql(`
+  query AutomationRuns($automation_id: BigInt!, $status: AutomationRunStatus, $after: String) {
+    automation_runs(automation_id: $automation_id, status: $status, first: 30, after: $after) {
+      nodes {
+        id
+        status
+        reason
+        attempts
+        due_at
+        created_at
+        ended_at
+        contact_id
+        contact {
+          id
+          label
+        }
+        conditions {
+          condition
+          value
+          holds
+        }
+        results {
+          action
+          outcome
+          code
+          text
+        }
+      }
+      page_info {
+        has_next_page
+        end_cursor
+      }
+    }
+  }
+`);
+
+type RunsData = ResultOf<typeof Runs>;
+
+export type Run = RunsData['automation_runs']['nodes'][number];
+
+export const runsListing: Listing<RunsData, VariablesOf<typeof Runs>, Run> = {
+  document: Runs,
+  connectionOf: ({ automation_runs }) => automation_runs,
+  isAfter: (row, other) => row.id < other.id,
+};
+
+export const DateFields = graphql(`
+  query AutomationsDateFields {
+    custom_fields {
+      id
+      key
+      label
+      type
+    }
+  }
+`);
+
+export const PeopleChoices = graphql(`
+  query AutomationsPeople {
+    users {
+      id
+      email
+      first_name
+      last_name
+    }
+  }
+`);
+
+export const SequenceChoices = graphql(`
+  query AutomationsSequences {
+    sequences(first: 200) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
+
+export const KeywordRow = graphql(`
+  fragment KeywordRow on WatchedKeyword @_unmask {
+    id
+    keyword
+    match
+    phone_number_id
+    is_active
+    opts_in
+    double_opt_in
+    opt_in_tag
+    reply
+    hits
+    created_at
+  }
+`);
+
+export const Keywords = graphql(
+  `
+    query KeywordsPage {
+      watched_keywords {
+        id
+        ...KeywordRow
+      }
+    }
+  `,
+  [KeywordRow],
+);
+
+export type Keyword = ResultOf<typeof Keywords>['watched_keywords'][number];
+
+export const NumberChoices = graphql(`
+  query KeywordsNumbers {
+    phone_numbers {
+      id
+      phone_number
+    }
+  }
+`);
