@@ -168,7 +168,12 @@ async def test_a_locked_row_holds_up_the_events_of_its_account_only(
 
         await until(is_one_account_left)
     await until(lambda: "events" in reacting.notified)
-    await dispatcher.run()
+
+    async def is_none_left() -> bool:
+        await dispatcher.run()
+        return await OUTBOX.count(services) == 0
+
+    await until(is_none_left)
 
     assert await ACCOUNTS.read(services, "company_name") == ["second"] * 4
     assert (await OUTBOX.count(services), await FAILED_REACTIONS.count(services)) == (0, 0)

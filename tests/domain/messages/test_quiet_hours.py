@@ -206,11 +206,12 @@ async def test_transactional_texts_wait_where_the_account_asks_for_it(
 
 
 async def test_the_fourth_text_of_a_day_to_florida_waits_until_the_first_is_a_day_old(
-    promote: Promote, clock: At, pool: Pool
+    promote: Promote, handoff: Handoff, clock: At, pool: Pool
 ) -> None:
     for minutes in range(4):
         clock.instant = NOON + timedelta(minutes=minutes)
         await promote(FLORIDA)
+        await hand_over(of(handoff, clock))
 
     rules = await MESSAGES.read(pool, "deferral_rule")
     until = (await MESSAGES.read(pool, "deferred_until"))[3]
