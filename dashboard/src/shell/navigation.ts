@@ -16,6 +16,7 @@ export const ENTRIES: Entry[] = [
   { to: '/contacts', label: 'Contacts', icon: 'contacts', scope: 'contacts:read', key: 'c' },
   { to: '/campaigns', label: 'Campaigns', icon: 'campaigns', scope: 'campaigns:read', key: 'm' },
   { to: '/templates', label: 'Templates', icon: 'templates', scope: 'campaigns:read', key: 't' },
+  { to: '/segments', label: 'Segments', icon: 'segments', scope: 'campaigns:read', key: 'e' },
   { to: '/automations', label: 'Automations', icon: 'automations', scope: 'account:read' },
   { to: '/keywords', label: 'Keywords', icon: 'keywords', scope: 'campaigns:read', key: 'k' },
   { to: '/agents', label: 'AI agents', icon: 'agents', scope: 'agents:read', key: 'a' },

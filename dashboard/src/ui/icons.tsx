@@ -20,6 +20,7 @@ const PATHS = {
   menu: 'M3 6h14M3 10h14M3 14h14',
   check: 'm4 10.5 4 4 8-9',
   search: 'M9 14A5 5 0 1 0 9 4a5 5 0 0 0 0 10Zm4-1 3.5 3.5',
+  close: 'm5 5 10 10M15 5 5 15',
   plus: 'M10 4v12M4 10h12',
   back: 'm11 5-5 5 5 5',
   warning: 'M10 4 2.5 16.5h15ZM10 9v3.5m0 2v.01',

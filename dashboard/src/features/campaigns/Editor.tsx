@@ -1,67 +1,84 @@
 // The editor of a campaign: whom it reaches, what it says, what it costs, and the confirmation.
 
-import { Button, Checkbox, MultiSelect, Textarea } from '@mantine/core';
+import { Button, Checkbox } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Card, Cost, Refused, useAct } from '../../ui/index.ts';
+import { Card, Refused, Unsaved, useAct } from '../../ui/index.ts';
+import { TextEditor } from '../templates/index.ts';
+import { Audience, audienceOf, type Chosen } from './Audience.tsx';
 import { UpdateCampaign } from './mutations.ts';
 import { Preview } from './Preview.tsx';
-import { type Campaign, CampaignTags } from './queries.ts';
+import type { Campaign } from './queries.ts';
 
 export function Editor({ campaign }: { campaign: Campaign }) {
   const act = useAct(UpdateCampaign);
-  const [{ data }] = useQuery({ query: CampaignTags });
   const [body, setBody] = useState(campaign.body);
-  const [tags, setTags] = useState(campaign.audience.tags);
+  const [chosen, setChosen] = useState<Chosen>({
+    tags: campaign.audience.tags,
+    segmentId: campaign.audience.segment_id,
+  });
   const [isSmart, setSmart] = useState(campaign.is_smart_encoded);
+  const [isChanged, setChanged] = useState(false);
   const [shown, setShown] = useState(0);
   const mayWrite = useMay('campaigns:write');
+  const { refusal } = act;
+  const isOfText = refusal?.field === 'changes.body' || refusal?.field === 'body';
+  const edit = <Value,>(set: (value: Value) => void) => {
+    return (value: Value) => {
+      act.forget();
+      setChanged(true);
+      setShown(0);
+      set(value);
+    };
+  };
   const save = async (event: FormEvent) => {
     event.preventDefault();
-    const audience = { ...(tags.length > 0 ? { tags, everyone: false } : { everyone: true }) };
-    if (await act.run({ id: campaign.id, changes: { body, audience, is_smart_encoded: isSmart } })) setShown(shown + 1);
+    const changes = { body, audience: audienceOf(chosen), is_smart_encoded: isSmart };
+    if (!(await act.run({ id: campaign.id, changes }))) return;
+    setChanged(false);
+    setShown(shown + 1);
   };
   return (
     <>
-      <Card title="The text">
-        <form style={{ display: 'grid', gap: 12 }} onSubmit={(event) => void save(event)} onChange={() => setShown(0)}>
-          <MultiSelect
-            label="Who gets it"
-            placeholder={tags.length === 0 ? 'Every contact; or choose tags' : undefined}
-            data={data?.tags.map(({ name }) => name) ?? tags}
-            value={tags}
-            onChange={(chosen) => {
-              setTags(chosen);
-              setShown(0);
-            }}
-            clearButtonProps={{ 'aria-label': 'Every contact' }}
-          />
-          <Textarea
-            label="Text"
-            description="{first_name|there} becomes the name, or there where it is not known."
-            autosize
-            minRows={4}
-            value={body}
-            onChange={({ currentTarget }) => setBody(currentTarget.value)}
-          />
-          <Cost text={body} />
-          <Checkbox
-            label="Replace typographic characters where that saves parts"
-            checked={isSmart}
-            onChange={({ currentTarget }) => setSmart(currentTarget.checked)}
-          />
-          {act.refusal && <Refused refusal={act.refusal} />}
-          {mayWrite && (
-            <div>
-              <Button type="submit" variant={shown ? 'default' : 'filled'} loading={act.isBusy} disabled={!body.trim()}>
-                Save and preview
-              </Button>
-            </div>
-          )}
-        </form>
-      </Card>
+      <form onSubmit={(event) => void save(event)}>
+        <Card title="Who gets it">
+          <div style={{ display: 'grid', gap: 12 }}>
+            <Audience chosen={chosen} onChange={edit(setChosen)} />
+          </div>
+        </Card>
+        <Card title="The text">
+          <div style={{ display: 'grid', gap: 12 }}>
+            <TextEditor
+              label="Text"
+              body={body}
+              isFirst
+              isReadOnly={!mayWrite}
+              error={isOfText ? refusal?.text : undefined}
+              onChange={edit(setBody)}
+            />
+            <Checkbox
+              label="Replace typographic characters where that saves parts"
+              checked={isSmart}
+              onChange={({ currentTarget }) => edit(setSmart)(currentTarget.checked)}
+            />
+            {refusal && !isOfText && <Refused refusal={refusal} />}
+            {mayWrite && (
+              <div>
+                <Button
+                  type="submit"
+                  variant={shown ? 'default' : 'filled'}
+                  loading={act.isBusy}
+                  disabled={!body.trim()}
+                >
+                  Save and preview
+                </Button>
+              </div>
+            )}
+          </div>
+        </Card>
+      </form>
       {shown > 0 && <Preview key={shown} id={campaign.id} />}
+      <Unsaved isChanged={isChanged && mayWrite} />
     </>
   );
 }

@@ -21,7 +21,6 @@ export function ContactsPage() {
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useState(false);
-  const mayWrite = useMay('contacts:write');
   const pages = usePages(contactsListing, { ...conditions, sort: sort ?? 'date_added' });
   const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
   const reload = () => {
@@ -41,7 +40,7 @@ export function ContactsPage() {
     <Page
       title="Contacts"
       aside={total && <Badge>{`${count(total.total_count)}${total.total_is_exact ? '' : '+'}`}</Badge>}
-      actions={mayWrite && <Actions onAdd={() => setAdding(true)} />}
+      actions={<Actions filter={conditions} onAdd={() => setAdding(true)} />}
     >
       <Filters filter={filter} onChange={setFilter} />
       {chosen.size > 0 && <BulkBar chosen={chosen} filter={conditions} total={total?.total_count} onDone={reload} />}
@@ -58,15 +57,27 @@ export function ContactsPage() {
   );
 }
 
-function Actions({ onAdd }: { onAdd: () => void }) {
+function Actions({ filter, onAdd }: { filter: ContactsSearch; onAdd: () => void }) {
+  const mayWrite = useMay('contacts:write');
+  const maySave = useMay('campaigns:write');
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
     <>
-      <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>
-        Import
-      </Button>
-      <Button onClick={onAdd} leftSection={<Icon name="plus" size={16} />}>
-        New contact
-      </Button>
+      {maySave && isFiltered && (
+        <Button variant="default" renderRoot={(props) => <Link to="/segments/new" search={filter} {...props} />}>
+          Save as segment
+        </Button>
+      )}
+      {mayWrite && (
+        <>
+          <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>
+            Import
+          </Button>
+          <Button onClick={onAdd} leftSection={<Icon name="plus" size={16} />}>
+            New contact
+          </Button>
+        </>
+      )}
     </>
   );
 }

@@ -1,0 +1,149 @@
+// One segment, new or saved: its conditions beside the people that have them.
+
+import { Button, TextInput } from '@mantine/core';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useQuery } from 'urql';
+import { useMay } from '../../graphql/index.ts';
+import { Badge, Card, Confirm, Empty, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { Builder } from './Builder.tsx';
+import { filterOf, fromContacts, type Group, isComplete, treeOf } from './model.ts';
+import { CreateSegment, DeleteSegment, UpdateSegment } from './mutations.ts';
+import { People } from './People.tsx';
+import { type Segment, SegmentFields, SegmentOne } from './queries.ts';
+import styles from './segments.module.css';
+
+const oneRoute = getRouteApi('/segments/$id');
+const newRoute = getRouteApi('/segments/new');
+
+export function SegmentPage() {
+  const { id } = oneRoute.useParams();
+  const [{ data, error, fetching }, again] = useQuery({
+    query: SegmentOne,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
+  const segment = data?.segment;
+  if (!segment) {
+    return (
+      <Page title="Segment">
+        {fetching ? (
+          <Skeleton />
+        ) : error ? (
+          <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
+        ) : (
+          <Empty>There is no such segment.</Empty>
+        )}
+      </Page>
+    );
+  }
+  return (
+    <Page title={segment.name} actions={<Remove segment={segment} />}>
+      <Editor key={id} segment={segment} begin={treeOf(segment.filter)} />
+    </Page>
+  );
+}
+
+export function NewSegmentPage() {
+  return (
+    <Page title="New segment">
+      <Editor begin={fromContacts(newRoute.useSearch())} />
+    </Page>
+  );
+}
+
+function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
+  const navigate = useNavigate();
+  const [{ data, error }, again] = useQuery({ query: SegmentFields });
+  const create = useAct(CreateSegment);
+  const update = useAct(UpdateSegment);
+  const mayWrite = useMay('campaigns:write');
+  const [name, setName] = useState(segment?.name ?? '');
+  const [tree, setTree] = useState(begin);
+  const { refusal } = segment ? update : create;
+  const saved = segment && { name: segment.name, filter: JSON.stringify(filterOf(treeOf(segment.filter))) };
+  const isChanged = !saved || name !== saved.name || JSON.stringify(filterOf(tree)) !== saved.filter;
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const filter = filterOf(tree);
+    if (segment) return void update.run({ id: segment.id, changes: { name, filter } });
+    const made = await create.run({ name, filter });
+    if (made) await navigate({ to: '/segments/$id', params: { id: made.create_segment.id }, ignoreBlocker: true });
+  };
+  const isElsewhere = refusal && refusal.field !== 'name' && !refusal.field?.includes('[');
+  if (error) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
+  if (!data) return <Skeleton />;
+  return (
+    <div className={styles.columns}>
+      <Card title="Contacts of whom">
+        <form className={styles.form} onSubmit={(event) => void submit(event)}>
+          <Builder
+            node={tree}
+            fields={data.segment_fields}
+            refused={refusal}
+            onChange={(next) => {
+              create.forget();
+              update.forget();
+              setTree(next);
+            }}
+          />
+          <TextInput
+            label="Name"
+            value={name}
+            readOnly={!mayWrite}
+            error={refusal?.field === 'name' || refusal?.field === 'changes.name' ? refusal.text : undefined}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+          {isElsewhere && <Refused refusal={refusal} />}
+          {mayWrite && (
+            <div className={styles.match}>
+              <Button
+                type="submit"
+                loading={create.isBusy || update.isBusy}
+                disabled={!isChanged || !name.trim() || !isComplete(tree)}
+              >
+                Save the segment
+              </Button>
+              {!isChanged && (
+                <span role="status">
+                  <Badge kind="good">Saved</Badge>
+                </span>
+              )}
+            </div>
+          )}
+        </form>
+      </Card>
+      <People tree={tree} />
+      <Unsaved isChanged={mayWrite && isChanged && (Boolean(segment) || name.trim() !== '')} />
+    </div>
+  );
+}
+
+function Remove({ segment: { id, name } }: { segment: Segment }) {
+  const navigate = useNavigate();
+  const remove = useAct(DeleteSegment);
+  const [isAsked, setAsked] = useState(false);
+  const confirm = async () => {
+    if (await remove.run({ id })) await navigate({ to: '/segments', ignoreBlocker: true });
+  };
+  if (!useMay('campaigns:write')) return null;
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsked(true)}>
+        Delete
+      </Button>
+      <Confirm
+        title={`Delete ${name}?`}
+        act={`Delete ${name}`}
+        isOpen={isAsked}
+        isBusy={remove.isBusy}
+        refusal={remove.refusal}
+        onClose={() => setAsked(false)}
+        onConfirm={() => void confirm()}
+      >
+        The filter goes for everyone in your account; its contacts stay. A segment that a campaign is going to reach is
+        not deleted.
+      </Confirm>
+    </>
+  );
+}

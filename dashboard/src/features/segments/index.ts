@@ -1,0 +1,1 @@
+export { SegmentNames } from './queries.ts';

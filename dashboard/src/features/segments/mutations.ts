@@ -1,0 +1,34 @@
+import { graphql } from '../../graphql/index.ts';
+import { SegmentRow } from './queries.ts';
+
+export const CreateSegment = graphql(
+  `
+    mutation SegmentsCreate($name: String!, $filter: SegmentFilter!) {
+      create_segment(name: $name, filter: $filter) {
+        id
+        ...SegmentRow
+      }
+    }
+  `,
+  [SegmentRow],
+);
+
+export const UpdateSegment = graphql(
+  `
+    mutation SegmentsUpdate($id: BigInt!, $changes: SegmentChanges!) {
+      update_segment(id: $id, changes: $changes) {
+        id
+        ...SegmentRow
+      }
+    }
+  `,
+  [SegmentRow],
+);
+
+export const DeleteSegment = graphql(`
+  mutation SegmentsDelete($id: BigInt!) {
+    delete_segment(id: $id) {
+      id
+    }
+  }
+`);

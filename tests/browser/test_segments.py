@@ -1,0 +1,155 @@
+"""Segments: built with a live count, saved from the filters of contacts, chosen by a campaign, and deleted."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from app.domain.contacts import service as contacts
+from app.domain.onboarding.service import Opened
+from app.domain.segments import service as segments
+from tests.browser.screen import NARROW, Screen, Windows
+from tests.factories.campaigns import CAMPAIGNS
+from tests.factories.segments import SEGMENTS
+from tests.graphql.live import Scene
+
+pytestmark = pytest.mark.anyio
+
+VIP = {"field": "tags", "kind": "tags", "op": "has_any", "value": ["vip"]}
+
+
+async def add_people(scene: Scene) -> None:
+    people = ({"first_name": "Ana", "tags": ["vip"]}, {"first_name": "Ben", "tags": ["vip"], "dnd_sms": True}, {})
+    async with scene.unit() as unit:
+        for number, person in enumerate(people):
+            await contacts.create(unit, {"phone": f"+1202555014{number}", **person})
+
+
+async def add_segment(scene: Scene, name: str) -> int:
+    async with scene.unit() as unit:
+        given = {"field": "tags", "op": "has_any", "value": ["vip"]}
+        return (await segments.create(unit, name, {"all": [given]})).id
+
+
+async def choose(screen: Screen, label: str, option: str) -> None:
+    """Choose an option of a list."""
+    await screen.page.get_by_role("combobox", name=label, exact=True).last.click()
+    await screen.page.get_by_role("option", name=option, exact=True).click()
+
+
+async def test_a_segment_is_built_counted_saved_changed_and_deleted(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    await add_people(scene)
+    screen = await windows.owner(account)
+    page = screen.page
+    people = page.get_by_role("region", name="People in it now")
+    await screen.open("/segments")
+    await page.get_by_role("link", name="New segment").click()
+    await screen.sees("Give every condition its value")
+    await page.get_by_role("combobox", name="Value of Tags").fill("vip")
+    await page.keyboard.press("Enter")
+    await people.get_by_text("2 contacts").wait_for()
+    await people.get_by_text("1 can be texted").wait_for()
+    await screen.press("Add a condition")
+    await choose(screen, "Field", "Do not disturb")
+    await choose(screen, "Value of Do not disturb", "No")
+    await people.get_by_text("1 contact", exact=True).wait_for()
+    await people.get_by_role("link", name="Ana").wait_for()
+    await screen.press("Add a group")
+    await choose(screen, "Field", "Last text from them")
+    await choose(screen, "Comparison of Last text from them", "is not within the last")
+    await page.get_by_role("textbox", name="Value of Last text from them").fill("30")
+    await screen.fill("Name", "Quiet VIPs")
+    await people.get_by_text("1 contact", exact=True).wait_for()
+    await screen.check(pictures, "segment")
+    await screen.press("Save the segment")
+    await screen.heading("Quiet VIPs").wait_for()
+    [filter] = await SEGMENTS.read(scene.services, "filter")
+    late = {"field": "last_inbound_at", "kind": "time", "op": "not_within_last", "value": ["30 days"]}
+    assert filter == {
+        "all": [VIP, {"field": "dnd_sms", "kind": "boolean", "op": "eq", "value": [False]}, {"any": [late]}]
+    }
+
+
+async def test_a_segment_is_changed_and_deleted(windows: Windows, scene: Scene, account: Opened):
+    id = await add_segment(scene, "VIPs")
+    screen = await windows.owner(account)
+    await screen.open(f"/segments/{id}")
+    await screen.press("Add a condition")
+    await choose(screen, "Field", "Email")
+    await choose(screen, "Comparison of Email", "is known")
+    await screen.press("Save the segment")
+    await screen.page.get_by_role("status").get_by_text("Saved").wait_for()
+    known = {"field": "email", "kind": "text", "op": "is_set", "value": []}
+    assert await SEGMENTS.only(scene.services, "filter") == {"all": [VIP, known]}
+
+    await screen.press("Delete")
+    await screen.page.get_by_role("dialog").get_by_role("button", name="Delete VIPs").click()
+    await screen.heading("Segments").wait_for()
+    assert await SEGMENTS.count(scene.services) == 0
+
+
+async def test_the_filters_of_contacts_become_a_segment_by_keyboard_alone(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await add_people(scene)
+    screen = await windows.owner(account)
+    page, keyboard = screen.page, screen.page.keyboard
+    await screen.open("/contacts?tag=vip&stage=new_lead")
+    await page.get_by_role("link", name="Save as segment").press("Enter")
+    await screen.heading("New segment").wait_for()
+    await page.get_by_text("2 contacts").wait_for()
+    name = page.get_by_label("Name", exact=True)
+    while not await name.evaluate("field => field === document.activeElement"):
+        await keyboard.press("Tab")
+    await keyboard.type("New VIPs")
+    await keyboard.press("Enter")
+    await screen.heading("New VIPs").wait_for()
+
+    stage = {"field": "pipeline_stage", "kind": "choice", "op": "eq", "value": ["new_lead"]}
+    assert await SEGMENTS.read(scene.services, "filter") == [{"all": [stage, VIP]}]
+
+
+async def test_a_campaign_reaches_a_segment_which_is_not_deleted_then(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    await add_people(scene)
+    id = await add_segment(scene, "VIPs")
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/campaigns")
+    await screen.press("New campaign")
+    await screen.fill("Name", "Spring")
+    await screen.press("Write the text")
+    await page.get_by_text("A segment", exact=True).click()
+    await choose(screen, "Segment", "VIPs")
+    await screen.fill("Text", "{company_name}: fresh bread. Reply STOP to opt out.")
+    await screen.press("Save and preview")
+    await page.get_by_role("button", name="Send to 1 person for at most 1 credit").wait_for()
+    await screen.check(pictures, "campaign-segment")
+    audience = await CAMPAIGNS.only(scene.services, "audience")
+    assert audience["segment_id"] == id
+
+
+async def test_a_phone_shows_segments_and_the_place_of_a_refused_value(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    id = await add_segment(scene, "VIPs of the last months")
+    narrow = await windows.owner(account, NARROW)
+    page = narrow.page
+    await narrow.open("/segments")
+    await narrow.sees("tags has any of vip")
+    await narrow.check(pictures, "segments-narrow")
+    await narrow.open(f"/segments/{id}")
+    await narrow.press("Add a condition")
+    await choose(narrow, "Field", "First name")
+    await page.get_by_role("textbox", name="Value of First name").fill("x" * 201)
+    await narrow.press("Save the segment")
+    await (
+        page.get_by_role("alert").get_by_text("A value of first_name must be a text of 1 to 200 characters").wait_for()
+    )
+    await narrow.check(pictures, "segment-narrow")
+    await narrow.open("/segments/4711")
+    await narrow.sees("No segment with id 4711.")
+    await expect(page.get_by_role("button", name="Delete")).to_have_count(0)
