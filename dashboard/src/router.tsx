@@ -10,6 +10,7 @@ import { contacts } from './features/contacts/routes.ts';
 import { inbox } from './features/conversations/routes.ts';
 import { home } from './features/home/routes.ts';
 import { segments } from './features/segments/routes.ts';
+import { sequences } from './features/sequences/routes.ts';
 import { templates } from './features/templates/routes.ts';
 import { numbers } from './features/numbers/routes.ts';
 import { webhooks } from './features/webhooks/routes.ts';
@@ -24,6 +25,7 @@ export const router = createRouter({
     ...inbox,
     ...contacts,
     ...campaigns,
+    ...sequences,
     ...templates,
     ...segments,
     billing,

@@ -15,6 +15,7 @@ export const ENTRIES: Entry[] = [
   { to: '/inbox', label: 'Inbox', icon: 'inbox', scope: 'conversations:read', key: 'i' },
   { to: '/contacts', label: 'Contacts', icon: 'contacts', scope: 'contacts:read', key: 'c' },
   { to: '/campaigns', label: 'Campaigns', icon: 'campaigns', scope: 'campaigns:read', key: 'm' },
+  { to: '/sequences', label: 'Sequences', icon: 'sequences', scope: 'campaigns:read', key: 'q' },
   { to: '/templates', label: 'Templates', icon: 'templates', scope: 'campaigns:read', key: 't' },
   { to: '/segments', label: 'Segments', icon: 'segments', scope: 'campaigns:read', key: 'e' },
   { to: '/automations', label: 'Automations', icon: 'automations', scope: 'account:read' },
