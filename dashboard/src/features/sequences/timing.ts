@@ -21,5 +21,5 @@ export function timingOf({ delay_days: days, delay_minutes: minutes, at }: Timin
   const clock = at ? `at ${at} of their day` : '';
   if (parts.length === 0)
     return clock ? `The next time it is ${at} where they are` : isFirst ? 'At once' : 'At the same time';
-  return `${parts.join(' and ')} ${isFirst ? 'after they are enrolled' : 'later'}${clock && `, ${clock}`}`;
+  return `${parts.join(', ')} ${isFirst ? 'after they are enrolled' : 'later'}${clock && `, ${clock}`}`;
 }
