@@ -1,11 +1,11 @@
-"""Lends slots of a limited resource to accounts in turns, so that no account holds all of them."""
+"""Allocates slots of a limited resource to accounts in turns, so that no account holds all of them."""
 
 import asyncio
 from collections import Counter, deque
 
 
 class FairQueue:
-    """Lends slots; waiting accounts get one slot each in turns.
+    """Allocates slots; waiting accounts get one slot each in turns.
 
     An account holds at most `share` slots at once, so that an account blocked by a lock on its rows leaves slots for
     the others. A wait longer than `patience` seconds raises `TimeoutError`; with None, waits are unlimited.

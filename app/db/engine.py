@@ -140,7 +140,7 @@ class Pool(Protocol):
 
 
 class Sessions(async_sessionmaker[AsyncSession]):
-    """Opens SQLAlchemy sessions. `turns` lends the connections of their pool to accounts, none of which gets all."""
+    """Opens SQLAlchemy sessions. `turns` allocates connections of their pool to accounts, none of which gets all."""
 
     def __init__(self, engine: AsyncEngine, connections: int) -> None:
         super().__init__(engine, expire_on_commit=False)

@@ -78,7 +78,7 @@ class Account:
         description="The contact that a HELP reply names; empty for the company name."
     )
     time_zone: str | None = strawberry.field(
-        description="The time zone (IANA) that stands for those of phones that belong to no place; null if not set."
+        description="The time zone (IANA) of phones whose place is not known; null if not set."
     )
     limits_transactional: bool = strawberry.field(
         description="Whether quiet hours and frequency caps hold for transactional texts as well as promotional ones."

@@ -79,7 +79,7 @@ class AiAgent:
     name: str = strawberry.field(description="Its name.")
     status: AgentStatus = strawberry.field(description="Its status.")
     mode: AgentMode = strawberry.field(description="The use of its drafts.")
-    persona: str = strawberry.field(description="Description of itself that it gives.")
+    persona: str = strawberry.field(description="The way in which it introduces itself.")
     goals: str = strawberry.field(description="Goals of its conversations.")
     instructions: str = strawberry.field(description="Its instructions.")
     number_ids: list[BigInt] = strawberry.field(description="The ids of the numbers that it answers at; empty for all.")
@@ -118,7 +118,7 @@ class AiAgentChanges:
 
     name: Maybe[str | None] = strawberry.field(default=None, description="Its name, 1 to 100 characters.")
     mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
-    persona: Maybe[str | None] = strawberry.field(default=None, description="Description of itself that it gives.")
+    persona: Maybe[str | None] = strawberry.field(default=None, description="The way in which it introduces itself.")
     goals: Maybe[str | None] = strawberry.field(default=None, description="Goals of its conversations.")
     instructions: Maybe[str | None] = strawberry.field(
         default=None, description="Its instructions, 2000 characters at most; facts in them may be stated."

@@ -78,7 +78,7 @@ class Booking:
     status: BookingStatus = strawberry.field(description="Its status.")
     starts_at: datetime | None = strawberry.field(description="The beginning.")
     ends_at: datetime | None = strawberry.field(description="The end.")
-    time_zone: str = strawberry.field(description="The attendee's time zone; empty where the tool tells none.")
+    time_zone: str = strawberry.field(description="The attendee's time zone; empty if the tool sends none.")
     name: str = strawberry.field(description="The attendee's name.")
     email: str = strawberry.field(description="The attendee's e-mail address.")
     phone: str = strawberry.field(description="The attendee's phone in E.164 form; empty without one.")

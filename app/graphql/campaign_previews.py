@@ -112,7 +112,7 @@ class CampaignPreview:
             ZoneCount(zones=list(each.zones), opens_at=each.opens_at, count=BigInt(each.recipients)) for each in found
         ]
 
-    @strawberry.field(description="Advice about the text, the gravest first.")
+    @strawberry.field(description="Advice about the text, the most severe first.")
     async def findings(
         self,
         info: Info,

@@ -103,8 +103,8 @@ class CampaignResultsQuery:
 
     @strawberry.field(
         graphql_type=list[CampaignFinding] | None,
-        description="The causes for which a campaign reaches fewer people than it could, the gravest first, at most "
-        f"{len(FindingCode)}; null beside the error not_found.",
+        description="The causes for which a campaign reaches fewer people than it could, the most severe first, at "
+        f"most {len(FindingCode)}; null beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
     async def diagnose_campaign(self, info: Info, id: CampaignId) -> Sequence[diagnosis.Finding]:

@@ -132,7 +132,7 @@ class SpamFinding:
     fix: str = strawberry.field(description="The advised action.")
 
 
-@strawberry.type(description="Something that could tell of spam.")
+@strawberry.type(description="A source of signs of spam.")
 class SpamSource:
     """A source."""
 
@@ -146,7 +146,9 @@ class SpamCheck:
     """The signs of spam; resolvers return those of the domain."""
 
     flagged: bool = strawberry.field(description="True if there is a finding.")
-    low_sample: bool = strawberry.field(description="True with fewer than 30 results in 7 days: they tell little.")
+    low_sample: bool = strawberry.field(
+        description="True with fewer than 30 results in 7 days, too few for a conclusion."
+    )
     findings: list[SpamFinding] = strawberry.field(description="Each sign that was found.")
     sources: list[SpamSource] = strawberry.field(description="Sources that were asked, and those that cannot be asked.")
 

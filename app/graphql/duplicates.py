@@ -56,7 +56,9 @@ class DuplicateContact:
 class DuplicateContacts:
     """A group of likely duplicates."""
 
-    value: str = strawberry.field(description="The value that they have in common; after takes it for the next page.")
+    value: str = strawberry.field(
+        description="The value that they have in common; pass it as after to get the next page."
+    )
     contacts: list[DuplicateContact] = strawberry.field(
         description=f"The contacts, the oldest first; at most {MAX_IN_GROUP}."
     )

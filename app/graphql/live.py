@@ -151,7 +151,7 @@ class NoteUpdate(_InConversation):
 
 
 @strawberry.type(
-    description=f"A user looks at a conversation, or types in it. It holds for {LASTS_SECONDS} seconds. It is not "
+    description=f"A user looks at a conversation, or types in it. It is valid for {LASTS_SECONDS} seconds. It is not "
     "stored and never replayed: its id is that of the latest update."
 )
 class PresenceUpdate(_InConversation):
@@ -162,7 +162,7 @@ class PresenceUpdate(_InConversation):
 
 @strawberry.type(
     description="A contact changed: its details, tags, stage, assignee, do-not-disturb or status. New contacts are "
-    "told by ConversationUpdate with their first text, imported ones by JobProgressUpdate."
+    "reported by ConversationUpdate with their first text, imported ones by JobProgressUpdate."
 )
 class ContactUpdate(_InConversation):
     """A contact changed."""
@@ -179,7 +179,7 @@ class ContactUpdate(_InConversation):
 
 @strawberry.type(
     description="Credits were added, taken back, or spent on something other than a text. The debit of a text, and its "
-    "refund, are told by MessageStatusUpdate."
+    "refund, are reported by MessageStatusUpdate."
 )
 class BalanceUpdate(Update):
     """The balance changed."""
@@ -316,7 +316,7 @@ class UpdateSubscription:
         graphql_type=Update,
         description="New messages, changes of the status of sent ones, changes of conversations, contacts, balances "
         "and AI agents, notes, presences, notices, and the progress of jobs and campaigns, as they happen. Each "
-        "arrives once, in the same order for all subscribers; after a disconnect, `after` brings those missed.",
+        "arrives once, in the same order for all subscribers; after a disconnect, `after` returns the missed ones.",
         directives=guarded("messages:read", "too_many_streams", "updates_missed"),
     )
     async def updates(

@@ -117,7 +117,7 @@ class NewQuietHoursRule:
         description=f"The most limited texts to a phone in 24 hours, 1 to {service.MAX_CAP}; only with all weekdays.",
     )
     overrides_law: bool = strawberry.field(
-        default=False, description="Whether the rule stands in the place of the law's, which it may loosen."
+        default=False, description="Whether the rule replaces that of the law, and may be less strict."
     )
     reason: str = strawberry.field(
         default="",

@@ -1,4 +1,4 @@
-"""The whole contract: every area's queries, mutations and subscriptions, woven into one schema."""
+"""The whole contract: every area's queries, mutations and subscriptions, combined into one schema."""
 
 from functools import cache
 from pathlib import Path
@@ -184,5 +184,5 @@ CONTRACT = schema.as_str() + "\n"
 
 @cache
 def contract() -> GraphQLSchema:
-    """Return the schema as its text says it, directives included; operation documents are compiled against it."""
+    """Return the schema of the SDL, directives included; operation documents are compiled against it."""
     return build_schema(CONTRACT)

@@ -68,7 +68,7 @@ class SequenceStep:
         """Return the time of the day."""
         return None if self.at_minute is None else clock(self.at_minute)
 
-    @strawberry.field(description="Advice about the text, the gravest first.")
+    @strawberry.field(description="Advice about the text, the most severe first.")
     async def findings(self, info: Info) -> list[TextFinding]:
         """Return the findings; the first step is the first promotional text to a person."""
         return await find_findings(info, self.account_id, self.body, is_first_promotional=self.position == 1)

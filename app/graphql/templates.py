@@ -56,7 +56,7 @@ class Template:
         """Return the names."""
         return list(dict.fromkeys(each.name for each in grammar.parse(self.body).placeholders))
 
-    @strawberry.field(description="Advice about the text, the gravest first.")
+    @strawberry.field(description="Advice about the text, the most severe first.")
     async def findings(self, info: Info, first_promotional: FirstPromotional = False) -> list[TextFinding]:
         """Return the findings."""
         return await find_findings(info, self.account_id, self.body, is_first_promotional=first_promotional)
@@ -66,7 +66,7 @@ class Template:
 class Placeholder:
     """A placeholder."""
 
-    name: str = strawberry.field(description="The name, such as first_name, which stands in braces.")
+    name: str = strawberry.field(description="The name without its braces, such as first_name.")
     description: str = strawberry.field(description="The value that takes its place.")
     example: str = strawberry.field(description="An example of a value.")
     filters: list[str] = strawberry.field(description="The filters that it takes.")

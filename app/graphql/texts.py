@@ -240,8 +240,8 @@ class TextQuery:
 
     @strawberry.field(
         description=(
-            "Check a text before it is sent: what carriers filter, what costs more than it must, and what was "
-            f"forgotten. The gravest findings first; at most {MOST_FOUND}."
+            "Check a text before it is sent: content that carriers filter, avoidable costs, and omissions. "
+            f"The most severe findings first; at most {MOST_FOUND}."
         ),
         directives=guarded("account:read"),
     )

@@ -78,7 +78,7 @@ class ShownKey:
     revoked_at: datetime | None
 
     def is_live(self, now: datetime) -> bool:
-        """Tell whether neither it nor what it was made with has ended."""
+        """Return whether the key and its creator are still valid."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 

@@ -68,12 +68,12 @@ INCLUDED = {
 
 
 def complete(scopes: Iterable[str]) -> frozenset[str]:
-    """Return scopes with those that they include. Every credential's scopes pass through here when it is resolved."""
+    """Return scopes with those that they include. Each credential's scopes are completed so."""
     given = frozenset(scopes)
     return given | {str(read) for write, read in INCLUDED.items() if write in given}
 
 
 def require(actor: Actor, scopes: Iterable[str]) -> None:
-    """Raise `InsufficientScope` for a scope that the actor lacks: what acts later in its place needs it too."""
+    """Raise `InsufficientScope` for a scope that the actor lacks: records that act for it need it too."""
     if missing := sorted(frozenset(scopes) - actor.scopes):
         raise InsufficientScope(scope=missing[0])

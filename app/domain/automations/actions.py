@@ -88,7 +88,7 @@ SCOPES = {
     ActionKind.ai_on: Scope.conversations_write,
     ActionKind.ai_off: Scope.conversations_write,
 }
-"""The scope that an action of a kind needs of who has it executed: the one of the same change by hand."""
+"""The scope that the author of an action of a kind needs: that of the same change by hand."""
 
 
 class ActingRun(Protocol):

@@ -47,5 +47,5 @@ def check(keyword: str) -> str:
 
 
 def is_reserved(body: str) -> bool:
-    """Return whether the service itself acts on a text: automations never hear of an opt-out, or what may be one."""
+    """Return whether the service itself acts on a text: automations get no opt-out, and no text that may be one."""
     return recognition.classify(body).kind is not IntentKind.none

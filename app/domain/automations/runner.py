@@ -125,7 +125,7 @@ class AutomationRunner:
     async def run(self) -> bool:
         """Execute a batch of runs as far as they go; return True when more may be due.
 
-        A fault of one run holds no other one up; the first is raised at the end, so that it is logged.
+        An error of one run delays no other run; the first is raised at the end, so that it is logged.
         """
         now = self.clock.now()
         claim = CLAIM, now, now + LEASE, self.batch

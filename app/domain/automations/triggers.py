@@ -15,7 +15,7 @@ from app.domain.quiet_hours.rules import minute_of
 
 MAX_HOURS, MAX_CONDITIONS, MAX_VALUE = 720, 10, 200
 LOOK_EVERY = timedelta(minutes=5)
-"""The time between two looks for contacts who wait for a reply."""
+"""The time between two searches for contacts who wait for a reply."""
 
 COMPARISONS = ("eq", "ne", "contains", "starts_with")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

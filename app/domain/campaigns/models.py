@@ -158,7 +158,7 @@ class Recipient(Base):
 class RecipientCount(Base):
     """A change of the number of recipients in a state, with their segments and credits.
 
-    The sum of the rows of a campaign is the truth at any time. Triggers add rows and lock none, so that the workers of
+    The sum of the rows of a campaign is always exact. Triggers add rows and lock none, so that the workers of
     a campaign do not wait for one another; `progress` folds the rows of a state into one.
     """
 

@@ -1,6 +1,6 @@
 """Plan the texts of an audience: read contacts in the order of phones, render, count parts, decide who gets one.
 
-The preview and the snapshot plan by the same functions, so that both say the same of the same contacts.
+The preview and the snapshot plan by the same functions, so that both give the same result for the same contacts.
 """
 
 from collections.abc import AsyncIterator, Sequence

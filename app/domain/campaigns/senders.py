@@ -59,8 +59,8 @@ class Senders:
     def choose(self, phone: str, usual_number: str | None, segments: int) -> Sender | None:
         """Return the number for a text: the contact's usual one, one of its area code, or the least loaded one.
 
-        A number with poor delivery is chosen only for contacts that know it, or where all are poor. None without
-        numbers.
+        A number with poor delivery is chosen only for contacts with earlier texts from it, or where all are poor. None
+        without numbers.
         """
         chosen = self.numbers.get(usual_number or "") or self._least_loaded(self._near(phone))
         if chosen:

@@ -31,7 +31,7 @@ class ConsentLinkEnded(DomainError):
 
     code = "consent_link_ended"
     status = 410
-    message = "This link to the evidence of consent works no more: it lasts ten minutes. Make a new one."
+    message = "This link to the evidence of consent has expired after ten minutes. Create a new one."
 
 
 class Statement(NamedTuple):

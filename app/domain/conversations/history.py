@@ -1,4 +1,4 @@
-"""Tell of the changes of conversations: by an event, a new version, and entries in the thread."""
+"""Record the changes of conversations: by an event, a new version, and entries in the thread."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ KINDS = {
 
 
 def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
-    """Record what differs from `before`: the event and the entries, and a new version if others must know of it."""
+    """Record what differs from `before`: the event and the entries, and a new version if other users see the change."""
     after = ConversationChanged.of(unit, conversation)
     if after.shared != before.shared:
         conversation.version += 1

@@ -222,7 +222,7 @@ async def _find_times(unit: UnitOfWork, integration_id: int, contact_id: int) ->
 
 
 async def _end_pushes(unit: UnitOfWork, integration_id: int, contact_id: int) -> None:
-    """End the waiting push of a contact on which both sides agree: so an echo of a change goes no further."""
+    """End the waiting push of a contact on which both sides agree, so that a change is not sent back to its source."""
     done = {"status": CrmPushStatus.done, "done_at": unit.clock.now(), "reason": ""}
     ended = update(CrmPush).where(*_waiting(integration_id, contact_id)).values(done)
     await unit.execute(ended.execution_options(**UNSYNCHRONIZED))

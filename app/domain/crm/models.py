@@ -1,4 +1,4 @@
-"""Tables of connections to CRMs, of the contacts that they know, and of the work towards and from them."""
+"""Tables of connections to CRMs, of linked contacts, and of waiting changes in both directions."""
 
 import enum
 from datetime import datetime

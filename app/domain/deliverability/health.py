@@ -140,7 +140,12 @@ def _judge_rate(recent: Figures, before: Figures) -> list[Deduction]:
         points = min(50, round(100 * (LOW_RATE - rate)) + 5)
         text = f"{recent.delivered} of {recent.final} texts were delivered."
         found.append(
-            Deduction(ProblemCode.low_delivery_rate, points, text, "Look at the failures, and remove dead numbers.")
+            Deduction(
+                ProblemCode.low_delivery_rate,
+                points,
+                text,
+                "Look at the failures, and remove numbers that do not exist.",
+            )
         )
     if before.final >= FEWEST and before.delivered / before.final - rate > DROP:
         text = f"The delivery rate fell from {before.delivered / before.final:.0%} to {rate:.0%}."

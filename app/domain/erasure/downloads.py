@@ -41,7 +41,7 @@ class ExportLinkEnded(DomainError):
 
     code = "export_link_ended"
     status = 410
-    message = "This link to an export works no more: it lasts ten minutes. Make a new one."
+    message = "This link to an export has expired after ten minutes. Create a new one."
 
 
 class ExportInProgress(DomainError):

@@ -85,7 +85,7 @@ class Applier:
             raise
 
     async def _apply(self, unit: UnitOfWork, due: DueEvent) -> bool:
-        """Apply an event under the lock of its integration, so that related events do not meet."""
+        """Apply an event under the lock of its integration, so that related events are applied one after the other."""
         locked = select(Integration).where(Integration.id == due.integration_id).with_for_update(skip_locked=True)
         integration = await unit.one(locked)
         if integration is None:

@@ -1,7 +1,7 @@
 """Applies changes to bookings, in any order of their arrival.
 
-The facts about a booking only ever grow: that it is known, is replaced, was canceled. So its state, and the texts that
-follow from it, do not depend on the order.
+Facts about a booking are only added, never removed: that it is known, is replaced, was canceled. So its state, and the
+texts that follow from it, do not depend on the order.
 """
 
 from collections.abc import Sequence

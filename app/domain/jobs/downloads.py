@@ -26,7 +26,7 @@ class JobLinkEnded(DomainError):
 
     code = "job_link_ended"
     status = 410
-    message = "This link to a file works no more: it lasts ten minutes. Make a new one."
+    message = "This link to a file has expired after ten minutes. Create a new one."
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class AccountQueues(Generic[T, R]):
-    """Serves items that wait for locks in batches, one batch at a time of each account, apart from other accounts.
+    """Serves items that wait for locks in batches, one batch at a time of each account, separately from other accounts.
 
     At most `waiting` queues are served concurrently, because each uses a connection. `limit` and `key` are those of
     `MicroBatcher`.

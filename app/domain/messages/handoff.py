@@ -99,7 +99,7 @@ class Handoff:
         await self.sends.finish()
 
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
-        """Hand over one message that was accepted with a claim, unless the claim has lapsed and is another's by now.
+        """Hand over one message that was accepted with a claim, unless another worker has the claim now.
 
         A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """

@@ -88,7 +88,7 @@ class Route:
 class Arrival:
     """A stored inbound message with its contact and conversation; `reopened` when the conversation was closed.
 
-    No reply is owed where `is_answered`: the carrier has answered the keyword.
+    No reply is needed where `is_answered`: the carrier has answered the keyword.
     """
 
     message: Message

@@ -356,7 +356,7 @@ async def cancel(unit: UnitOfWork, contact_id: int) -> Sequence[int]:
 
 
 async def end_claim(unit: UnitOfWork, text: ClaimedText) -> bool:
-    """Remove a text from the queue; return False where the claim is another's by now. Locks the message first."""
+    """Remove a text from the queue; return False where another worker has the claim now. Locks the message first."""
     await unit.all(select(Message.id).where(Message.id == text.message_id).with_for_update())
     claimed = Outgoing.message_id == text.message_id, Outgoing.claimed_until == text.claimed_until
     ended = await unit.execute(delete(Outgoing).where(*claimed).returning(Outgoing.message_id))

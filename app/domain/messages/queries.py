@@ -69,7 +69,7 @@ class FindPages:
 
 
 def is_unconfirmed(message: Message, now: datetime) -> bool:
-    """Tell whether the fate of a sent message is unknown: it is marked so, or its final report is overdue."""
+    """Return whether the outcome of a sent message is unknown: it is marked so, or its final report is overdue."""
     overdue = message.sent_at is not None and message.sent_at < now - FINAL_REPORT_WITHIN
     return message.unconfirmed or (message.status == MessageStatus.sent and overdue)
 

@@ -119,7 +119,7 @@ class ReportedMessage:
         self.events.append(MessageDelivered(**self._keys(), delivered_at=timestamp(now)))
 
     def _tell_sent(self, now: datetime) -> None:
-        """Tell that the carrier took the message; a report that overtook the carrier's answer tells it too."""
+        """Record that the carrier accepted the message; also for a report that arrived before the carrier's answer."""
         self.sent_at = now
         keys = self._keys()
         keys["status"] = MessageStatus.sent.value

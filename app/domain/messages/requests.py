@@ -69,7 +69,7 @@ class Send:
     send_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for a compliance text: it passes every gate, and the area that owes it writes it."""
+        """Raise `ValueError` for a compliance text: it passes every gate, and the area that sends it writes it."""
         if self.purpose is Purpose.compliance:
             raise ValueError("a compliance text is not requested")
 

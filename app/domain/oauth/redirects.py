@@ -66,7 +66,7 @@ def host(uri: str) -> str:
 
 def _problem(uri: str) -> str:
     if not is_uri(uri):
-        return f"has at most {LENGTH} characters, all of which may stand in a URI"
+        return f"has at most {LENGTH} characters, all allowed in a URI"
     try:
         parts = split(uri)
     except UnsafeUrl as fault:

@@ -59,7 +59,7 @@ class Timing(NamedTuple):
 
 
 def decide(recipient: Recipient, now: datetime, seed: int) -> Timing:
-    """Return whether a text may leave now, and else when; texts with other seeds leave some minutes apart."""
+    """Return whether a text may leave now, and else when; the seed spreads texts over some minutes."""
     place, book = recipient.place, recipient.book
     capped = _find_cap(recipient, now)
     free_at = (capped.until if capped else None) or now

@@ -102,11 +102,11 @@ class Rulebook:
         yield from _held_in(self.own, (ANYWHERE, *_within(jurisdiction)))
 
     def is_overridden(self, rule: Rule) -> bool:
-        """Return whether rules of the account stand in the place of a rule of law on all of its days."""
+        """Return whether rules of the account replace a rule of law on all of its days."""
         return all(self.overrides(rule.jurisdiction, day) for day in rule.days)
 
     def overrides(self, jurisdiction: str, day: Weekday) -> bool:
-        """Return whether a rule of the account stands in the place of the law's on a weekday."""
+        """Return whether a rule of the account replaces that of the law on a weekday."""
         return any(rule.overrides_law and rule.jurisdiction == jurisdiction and day in rule.days for rule in self.own)
 
 

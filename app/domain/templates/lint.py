@@ -134,7 +134,7 @@ class Rule:
 def check(
     text: str, sender: Sender, vocabulary: Vocabulary | None = None, *, is_first_promotional: bool = False
 ) -> list[Finding]:
-    """Return the findings about a text, the gravest first; with a vocabulary it is a text with placeholders.
+    """Return the findings about a text, the most severe first; with a vocabulary it is a text with placeholders.
 
     `is_first_promotional` asks for an opt-out notice, which the first promotional text to a person needs.
     """

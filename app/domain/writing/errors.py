@@ -37,4 +37,4 @@ class TooManyCalls(DomainError):
 
     code = "too_many_ai_calls"
     status = 429
-    message = "The account has {limit} AI calls under way, the most at once. Wait until one of them ends."
+    message = "The account has {limit} AI calls under way, which is the maximum. Wait until one of them ends."

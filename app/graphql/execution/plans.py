@@ -144,7 +144,7 @@ class Plan:
             return None
 
     async def run(self, arguments: Sequence[Values], context: Context) -> ExecutionResult:
-        """Run the operation as graphql-core does; raise `InnerFault` for errors whose place a plan does not know."""
+        """Run the operation as graphql-core does; raise `InnerFault` for errors whose path a plan cannot give."""
         run = Run(context, arguments)
         try:
             answer = _object(self.roots, run)
