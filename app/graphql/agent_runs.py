@@ -135,7 +135,9 @@ class AiAgentTest:
 
     reply: str | None = strawberry.field(description="The text that it would send. Null: none.")
     gates: list[AiGateVerdict] = strawberry.field(description="The verdicts of the gates, in order.")
-    passages: list[AiPassage] = strawberry.field(description="The passages that were found, the best first.")
+    passages: list[AiPassage] = strawberry.field(
+        description="The passages that were found, the best first.", directives=guarded("agents:read")
+    )
     credits: int = strawberry.field(description="The credits of the draft: 1, or 0 where there is none.")
     credits_remaining: BigInt = strawberry.field(description="The balance.")
 
@@ -146,7 +148,9 @@ class SuggestedReply:
 
     text: str | None = strawberry.field(description="The reply. Null where there is none.")
     reason: str | None = strawberry.field(description="Reason why there is none; then the credit was refunded.")
-    passages: list[AiPassage] = strawberry.field(description="The passages that were found, the best first.")
+    passages: list[AiPassage] = strawberry.field(
+        description="The passages that were found, the best first.", directives=guarded("agents:read")
+    )
     provider: str = strawberry.field(description="The writer: template without an AI, else openai or anthropic.")
     model: str | None = strawberry.field(description="The language model.")
     credits_remaining: BigInt = strawberry.field(description="The balance.")
