@@ -36,11 +36,31 @@ class AudienceInput:
         default=None, description="Contacts with any of these tags are suppressed, at most 50."
     )
     segment_id: BigInt | None = strawberry.field(default=None, description="Contacts of this segment.")
+    excluded_segment_id: BigInt | None = strawberry.field(
+        default=None, description="Contacts of this segment are suppressed."
+    )
+    requires_consent: bool = strawberry.field(
+        default=False,
+        description="Suppress contacts without a recorded consent of their own: an opt-in, or one that was imported.",
+    )
+    skips_live_conversations: bool = strawberry.field(
+        default=False, description="Suppress contacts that wrote within 24 hours before the campaign starts."
+    )
 
     def read(self) -> audience.Audience:
         """Return the audience of the domain."""
         tags, ids, excluded = self.tags or (), self.contact_ids or (), self.excluded_tags or ()
-        return audience.Audience(self.everyone, tags, self.stage, ids, excluded, self.segment_id)
+        return audience.Audience(
+            self.everyone,
+            tags,
+            self.stage,
+            ids,
+            excluded,
+            self.segment_id,
+            excluded_segment_id=self.excluded_segment_id,
+            requires_consent=self.requires_consent,
+            skips_live_conversations=self.skips_live_conversations,
+        )
 
 
 @strawberry.type(description="A canceled campaign.")

@@ -82,6 +82,11 @@ class CampaignAudience:
     contact_ids: list[BigInt] = strawberry.field(description="Only these contacts; empty for no condition.")
     excluded_tags: list[str] = strawberry.field(description="Contacts with any of these tags are suppressed.")
     segment_id: BigInt | None = strawberry.field(description="Contacts of this segment; null for no condition.")
+    excluded_segment_id: BigInt | None = strawberry.field(description="Contacts of this segment are suppressed.")
+    requires_consent: bool = strawberry.field(description="True to suppress contacts without a recorded consent.")
+    skips_live_conversations: bool = strawberry.field(
+        description="True to suppress contacts that wrote within 24 hours before the campaign starts."
+    )
 
 
 @strawberry.type(description="The number of recipients in one state, with one reason.")
@@ -155,6 +160,9 @@ class Campaign:
             contact_ids=ids,
             excluded_tags=stored["excluded_tags"],
             segment_id=stored.get("segment_id"),
+            excluded_segment_id=stored.get("excluded_segment_id"),
+            requires_consent=stored.get("requires_consent", False),
+            skips_live_conversations=stored.get("skips_live_conversations", False),
         )
 
     @strawberry.field(description="The user, key or application that created it.")

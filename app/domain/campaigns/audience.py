@@ -19,7 +19,9 @@ class Audience:
     """The contacts that satisfy every given condition; without any condition, no audience was chosen yet.
 
     `tags`: contacts with any of them. `everyone`: all contacts, said on purpose. Contacts with one of `excluded_tags`
-    are part of the audience, and suppressed. `filter` is the stored filter of the segment, once it was read.
+    are part of the audience, and suppressed, as are those of the excluded segment, those without a recorded consent if
+    it `requires_consent`, and those who wrote within a day if it `skips_live_conversations`. `filter` and
+    `excluded_filter` are the stored filters of the segments, once they were read.
     """
 
     everyone: bool = False
@@ -29,6 +31,10 @@ class Audience:
     excluded_tags: Sequence[str] = ()
     segment_id: int | None = None
     filter: Mapping[str, Any] | None = None
+    excluded_segment_id: int | None = None
+    excluded_filter: Mapping[str, Any] | None = None
+    requires_consent: bool = False
+    skips_live_conversations: bool = False
 
     @property
     def is_chosen(self) -> bool:
@@ -62,6 +68,10 @@ class Audience:
             "excluded_tags": sorted({tag.strip() for tag in self.excluded_tags if tag.strip()}),
             "segment_id": self.segment_id,
             "filter": self.filter,
+            "excluded_segment_id": self.excluded_segment_id,
+            "excluded_filter": self.excluded_filter,
+            "requires_consent": self.requires_consent,
+            "skips_live_conversations": self.skips_live_conversations,
         }
 
     def find_filter(self) -> Node | None:
@@ -69,17 +79,28 @@ class Audience:
         assert (self.segment_id is None) is (self.filter is None)
         return filters.load(self.filter) if self.filter else None
 
+    def find_excluded(self) -> Node | None:
+        """Return the filter of the segment that is excluded, if there is one; it was read before."""
+        assert (self.excluded_segment_id is None) is (self.excluded_filter is None)
+        return filters.load(self.excluded_filter) if self.excluded_filter else None
+
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
         """Return a stored audience."""
         stage = PipelineStage(stored["stage"]) if stored["stage"] else None
         segment = stored.get("segment_id"), stored.get("filter")
-        return cls(stored["everyone"], stored["tags"], stage, stored["contact_ids"], stored["excluded_tags"], *segment)
+        excluded = stored.get("excluded_segment_id"), stored.get("excluded_filter")
+        only = stored.get("requires_consent", False), stored.get("skips_live_conversations", False)
+        chosen = stored["everyone"], stored["tags"], stage, stored["contact_ids"], stored["excluded_tags"]
+        return cls(*chosen, *segment, *excluded, *only)
 
 
 async def read(unit: UnitOfWork, stored: dict[str, Any]) -> Audience:
-    """Return a stored audience with the filter that its segment has now, unless the audience was frozen before."""
+    """Return a stored audience with the filters that its segments have now, unless the audience was frozen before."""
     audience = Audience.from_json(stored)
-    if audience.segment_id is None or audience.filter is not None:
-        return audience
-    return replace(audience, filter=(await segments.get(unit, audience.segment_id)).filter)
+    if audience.segment_id is not None and audience.filter is None:
+        audience = replace(audience, filter=(await segments.get(unit, audience.segment_id)).filter)
+    if audience.excluded_segment_id is not None and audience.excluded_filter is None:
+        excluded = await segments.get(unit, audience.excluded_segment_id)
+        audience = replace(audience, excluded_filter=excluded.filter)
+    return audience

@@ -124,6 +124,12 @@ class Recipient(Base):
             postgresql_where=text("replied_at IS NOT NULL OR opted_out_at IS NOT NULL"),
         ),
         Index(
+            "ix_campaign_recipients_unreachable",
+            "account_id",
+            "contact_id",
+            postgresql_where=text("reason = 'unreachable'"),
+        ),
+        Index(
             "ix_campaign_recipients_due_at", "campaign_id", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")
         ),
         Index("ix_campaign_recipients_contact_id", "contact_id", "id", postgresql_where=text("contact_id IS NOT NULL")),

@@ -12,6 +12,7 @@ from app.db.engine import Connection, Pool
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
+from app.domain.campaigns import restraints
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.content import Content
 from app.domain.campaigns.models import Campaign
@@ -44,11 +45,11 @@ READ = f"""
 SELECT c.id AS contact_id, {contacts.PLACEHOLDERS}, {facts.recipient("$1::bigint", "c.phone")}, {contacts.ZONE},
   ((cardinality($5::text[]) = 0 OR c.tags && $5) AND ($6::text IS NULL OR c.pipeline_stage = $6) AND ({{which}}))
     IS TRUE AS is_wanted,
-  c.tags && $7::text[] AS is_excluded
+  {{exclusion}}, {{restraint}}
 FROM {{walked}} ORDER BY c.phone
 """
 WALKED = "$1::bigint", "$2::text", "$3::bigint", "$4::bigint"
-IS_NAMED = "id = ANY($8::bigint[])"
+IS_NAMED = "id = ANY($9::bigint[])"
 FIND_ACCOUNT = f"""
 SELECT a.company_name, a.region, a.time_zone, a.fold_accents, {templates.fallbacks_of("own.id")} AS fallbacks
 FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
@@ -56,7 +57,11 @@ FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
 
 
 class Candidate(NamedTuple):
-    """A contact that was read; `is_wanted` if it belongs to the audience, which the walk over all contacts decides."""
+    """A contact that was read; `is_wanted` if it belongs to the audience, which the walk over all contacts decides.
+
+    `exclusion` is the reason for which the sender excludes it, `restraint` that for which it is left alone though no
+    gate refuses it.
+    """
 
     contact_id: int
     first_name: str
@@ -71,7 +76,8 @@ class Candidate(NamedTuple):
     suppressed: bool
     contact_zone: str | None
     is_wanted: bool
-    is_excluded: bool
+    exclusion: str | None
+    restraint: str | None
 
     @property
     def is_marked(self) -> bool:
@@ -154,8 +160,15 @@ class Plan:
         given = [*self._arguments(after, until), *named]
         filter = self.audience.find_filter()
         which, values = compile_numbered(filter, self.at, len(given) + 1) if filter else ("true", [])
-        walked = contacts.walk(*WALKED, IS_NAMED if named else "true")
-        rows = await source.fetch(READ.format(walked=walked, which=which), *given, *values)
+        given, excluded = [*given, *values], self.audience.find_excluded()
+        without, values = compile_numbered(excluded, self.at, len(given) + 1) if excluded else ("false", [])
+        statement = READ.format(
+            walked=contacts.walk(*WALKED, IS_NAMED if named else "true"),
+            which=which,
+            exclusion=restraints.exclusion(without),
+            restraint=restraints.restraint(self.audience),
+        )
+        rows = await source.fetch(statement, *given, *values)
         candidates = [Candidate(*row) for row in rows]
         planned = [self.plan(each) async for each in in_turns(each for each in candidates if each.is_wanted)]
         return Chunk(planned, candidates[-1].phone if len(candidates) == CHUNK else None)
@@ -194,8 +207,9 @@ class Plan:
         return {name: getattr(candidate, name) for name in self.content.names if name in FIELDS}
 
     def _refuse(self, candidate: Candidate) -> str:
-        if candidate.is_excluded:
-            return Reason.excluded
+        return candidate.exclusion or self._refuse_contact(candidate) or candidate.restraint or ""
+
+    def _refuse_contact(self, candidate: Candidate) -> str:
         if not candidate.is_marked:
             return phones.find_fault(candidate.phone)
         known = HandoffFacts(
@@ -222,7 +236,8 @@ class Plan:
     def _arguments(self, after: str, until: int) -> tuple[Any, ...]:
         audience = self.audience
         stage = str(audience.stage) if audience.stage else None
-        return self.account_id, after, until, CHUNK, list(audience.tags), stage, list(audience.excluded_tags)
+        tags, excluded = list(audience.tags), list(audience.excluded_tags)
+        return self.account_id, after, until, CHUNK, tags, stage, excluded, self.at
 
 
 class Chunk(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import BigInteger, select
+from sqlalchemy import BigInteger, or_, select
 
 from app.domain.agents import queries as agents
 from app.domain.agents.models import Agent
@@ -37,7 +37,8 @@ async def delete(unit: UnitOfWork, segment_id: int) -> Segment:
 
 async def _find_campaigns(unit: UnitOfWork, segment_id: int) -> Sequence[Campaign]:
     own = Campaign.account_id == unit.actor.account_id, Campaign.status.in_(EDITABLE), Campaign.deleted_at.is_(None)
-    uses = select(Campaign).where(*own, Campaign.audience["segment_id"].astext.cast(BigInteger) == segment_id)
+    named = (Campaign.audience[key].astext.cast(BigInteger) for key in ("segment_id", "excluded_segment_id"))
+    uses = select(Campaign).where(*own, or_(*(each == segment_id for each in named)))
     return await unit.all(uses.order_by(Campaign.id).limit(NAMED + 1))
 
 

@@ -246,8 +246,9 @@ async def _checked(unit: UnitOfWork, fields: CampaignFields) -> dict[str, Any]:
         await content.check(unit, fields["body"])
     if "audience" in fields:
         fields["audience"].check()
-        if (segment_id := fields["audience"].segment_id) is not None:
-            await segments.get(unit, segment_id, keep=True)
+        for segment_id in (fields["audience"].segment_id, fields["audience"].excluded_segment_id):
+            if segment_id is not None:
+                await segments.get(unit, segment_id, keep=True)
         values["audience"] = fields["audience"].to_json()
     number_id = fields.get("phone_number_id")
     if number_id is not None and await numbers.find(unit, number_id) is None:

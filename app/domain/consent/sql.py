@@ -20,6 +20,17 @@ def has_opted_out_since(account_id: str, phone: str, instant: str) -> str:
     )
 
 
+def has_agreed(account_id: str, phone: str) -> str:
+    """Return the condition that a consent of the owner of a phone is recorded: an opt-in, or one that was imported.
+
+    What the sender of a text attests is none.
+    """
+    return (
+        f"EXISTS (SELECT FROM consents k WHERE k.account_id = {account_id} AND k.phone = {phone}"
+        " AND (k.kind IN ('opt_in', 're_opt_in') OR k.kind = 'attested' AND k.method = 'import'))"
+    )
+
+
 RECORD_OPT_IN = """
 INSERT INTO consents (account_id, phone, kind, method, text, message_id, actor)
 VALUES ($1, $2, 'opt_in', 'keyword', $3, $4, $5)

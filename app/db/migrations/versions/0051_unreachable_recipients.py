@@ -1,0 +1,23 @@
+"""An index of the recipients whose phones were not reached."""
+
+from app.db.revisions import build_indexes, drop_indexes
+
+revision = "0051"
+down_revision = "0050"
+branch_labels = None
+depends_on = None
+
+oldest_code = "0016"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
+INDEXES = {
+    "ix_campaign_recipients_unreachable": "campaign_recipients (account_id, contact_id) WHERE reason = 'unreachable'",
+}
+
+
+def upgrade() -> None:
+    build_indexes(INDEXES)
+
+
+def downgrade() -> None:
+    drop_indexes(INDEXES)
