@@ -36,16 +36,12 @@ class AudienceInput:
         default=None, description="Contacts with any of these tags are suppressed, at most 50."
     )
     segment_id: BigInt | None = strawberry.field(default=None, description="Contacts of this segment.")
-    excluded_segment_id: BigInt | None = strawberry.field(
-        default=None, description="Contacts of this segment are suppressed."
-    )
+    excluded_segment_id: BigInt | None = strawberry.field(default=None, description="A segment that is left out.")
     requires_consent: bool = strawberry.field(
         default=False,
-        description="Suppress contacts without a recorded consent of their own: an opt-in, or one that was imported.",
+        description="Only with a recorded consent.",
     )
-    skips_live_conversations: bool = strawberry.field(
-        default=False, description="Suppress contacts that wrote within 24 hours before the campaign starts."
-    )
+    skips_live_conversations: bool = strawberry.field(default=False, description="Not if they wrote in the last day.")
 
     def read(self) -> audience.Audience:
         """Return the audience of the domain."""
@@ -96,7 +92,7 @@ class NewCampaign:
         default=True, description="Replace typographic characters where that saves SMS parts."
     )
     is_strict: bool = strawberry.field(
-        default=False, description="Suppress contacts that lack a value of a placeholder."
+        default=False, description="Leave out contacts without a value of a placeholder."
     )
     max_credits: BigInt | None = strawberry.field(default=None, description=MAX_CREDITS)
 
@@ -115,7 +111,7 @@ class CampaignChanges:
         description="Replace typographic characters where that saves SMS parts."
     )
     is_strict: strawberry.Maybe[bool | None] = strawberry.field(
-        description="Suppress contacts that lack a value of a placeholder."
+        description="Leave out contacts without a value of a placeholder."
     )
     max_credits: strawberry.Maybe[BigInt | None] = strawberry.field(description=MAX_CREDITS)
 

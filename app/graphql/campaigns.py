@@ -82,7 +82,7 @@ class CampaignAudience:
     contact_ids: list[BigInt] = strawberry.field(description="Only these contacts; empty for no condition.")
     excluded_tags: list[str] = strawberry.field(description="Contacts with any of these tags are suppressed.")
     segment_id: BigInt | None = strawberry.field(description="Contacts of this segment; null for no condition.")
-    excluded_segment_id: BigInt | None = strawberry.field(description="Contacts of this segment are suppressed.")
+    excluded_segment_id: BigInt | None = strawberry.field(description="Segment to leave out.")
     requires_consent: bool = strawberry.field(description="True to suppress contacts without a recorded consent.")
     skips_live_conversations: bool = strawberry.field(
         description="True to suppress contacts that wrote within 24 hours before the campaign starts."

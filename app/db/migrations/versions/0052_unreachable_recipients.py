@@ -1,9 +1,9 @@
 """An index of the recipients whose phones were not reached."""
 
-from app.db.revisions import build_indexes, drop_indexes
+from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
-revision = "0051"
-down_revision = "0050"
+revision = "0052"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 
@@ -16,8 +16,10 @@ INDEXES = {
 
 
 def upgrade() -> None:
+    limit_locks()
     build_indexes(INDEXES)
 
 
 def downgrade() -> None:
-    drop_indexes(INDEXES)
+    limit_locks()
+    drop_indexes(*INDEXES)
