@@ -19,6 +19,7 @@ const EMBEDDED = `
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
   WebhookSecret ZoneCount Actor
+  Timeline SuggestedReply CanceledMessage
   SpamCheck SpamFinding SpamSource AiAgentTest AiDraftDecision AiGateVerdict AiPassage AiStatus
   AutomationTemplate RunCondition RunResult`;
 

@@ -42,6 +42,18 @@ const Updates = graphql(
             ...ConversationRow
           }
         }
+        ... on NoteUpdate {
+          conversation_id
+        }
+        ... on PresenceUpdate {
+          conversation_id
+          typing
+          actor {
+            kind
+            id
+            label
+          }
+        }
         ... on JobProgressUpdate {
           job {
             id

@@ -18,6 +18,7 @@ export const MessageRow = graphql(`
     delivered_at
     deferred_until
     deferral_rule
+    send_at
     media {
       url
       content_type

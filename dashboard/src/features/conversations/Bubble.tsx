@@ -2,11 +2,12 @@
 
 import { Button, Group } from '@mantine/core';
 import { useClient } from 'urql';
-import { type Message, useViewer } from '../../graphql/index.ts';
-import { Badge, Icon, type Kind, plural, Time } from '../../ui/index.ts';
+import { type Message, useMay, useViewer } from '../../graphql/index.ts';
+import { Badge, Icon, type Kind, plural, Refused, Time, useAct } from '../../ui/index.ts';
 import { restore } from './drafts.ts';
 import styles from './inbox.module.css';
-import { discard, renew, type Waiting } from './outbox.ts';
+import { CancelText } from './mutations.ts';
+import { discard, renew, show, type Waiting } from './outbox.ts';
 
 const STATES: Record<Message['status'], [Kind, string]> = {
   pending: ['plain', 'Waiting'],
@@ -43,7 +44,7 @@ export function Bubble({ message }: { message: Message }) {
 }
 
 function Explained({ message }: { message: Message }) {
-  const { status, status_description, deferred_until, credits } = message;
+  const { status, status_description, deferred_until, credits, send_at } = message;
   if (status === 'failed') {
     return (
       <div className={`${styles.meta} ${styles.failed}`}>
@@ -52,10 +53,36 @@ function Explained({ message }: { message: Message }) {
       </div>
     );
   }
+  if (status === 'pending' && send_at) return <Later message={message} at={send_at} />;
   if (status !== 'pending' || !deferred_until) return null;
   return (
     <div className={styles.meta}>
       Leaves <Time at={deferred_until} full />: it is outside the hours in which this person may be texted.
+    </div>
+  );
+}
+
+function Later({ message, at }: { message: Message; at: string }) {
+  const viewer = useViewer();
+  const act = useAct(CancelText);
+  const maySend = useMay('messages:send');
+  const cancel = async () => {
+    const canceled = (await act.run({ id: message.id }))?.cancel_message.message;
+    if (!canceled) return;
+    show(canceled);
+    restore(viewer.id, message.conversation_id, message.body);
+  };
+  return (
+    <div className={styles.meta}>
+      <span>
+        Leaves <Time at={at} full />
+      </span>
+      {maySend && (
+        <Button size="compact-xs" variant="default" loading={act.isBusy} onClick={() => void cancel()}>
+          Cancel and edit
+        </Button>
+      )}
+      {act.refusal && <Refused refusal={act.refusal} />}
     </div>
   );
 }

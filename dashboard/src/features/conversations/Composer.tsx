@@ -1,36 +1,70 @@
-// The field for a reply: what it costs is shown while typing, and nothing typed is lost.
+// The field for a reply or a note: what a reply costs is shown while typing, and nothing typed is lost.
 
-import { Button, Textarea } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { Button, SegmentedControl, Textarea } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { type Conversation, useMay, useStore } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
 import { Cost, Icon, Notice } from '../../ui/index.ts';
 import { restored, useDraft } from './drafts.ts';
 import styles from './inbox.module.css';
+import { NoteField } from './NoteField.tsx';
 import { send } from './outbox.ts';
+import { usePresence } from './presence.ts';
+import { SendLater } from './SendLater.tsx';
+import { Suggest } from './Suggest.tsx';
 import { TemplateMenu } from './TemplateMenu.tsx';
 
 const LONGEST = 1600;
+const MODES = [
+  { value: 'reply', label: 'Reply' },
+  { value: 'note', label: 'Note' },
+];
 
-export function Composer({ conversation, hasInbound }: { conversation: Conversation; hasInbound: boolean }) {
-  const { times, conversationId } = useStore(restored);
-  const { contact, id } = conversation;
-  if (!useMay('messages:send')) return null;
-  if (contact.status === 'opted_out') {
-    return (
-      <div className={styles.composer}>
-        <Notice kind="warn">{contact.label} has opted out. Only a START of theirs lets you text them again.</Notice>
-      </div>
-    );
-  }
-  return <Field key={conversationId === id ? times : 0} conversation={conversation} hasInbound={hasInbound} />;
+interface ComposerProps {
+  conversation: Conversation;
+  hasInbound: boolean;
 }
 
-function Field({ conversation, hasInbound }: { conversation: Conversation; hasInbound: boolean }) {
+export function Composer({ conversation, hasInbound }: ComposerProps) {
+  const { times, conversationId } = useStore(restored);
+  const [mode, setMode] = useState('reply');
+  const { id } = conversation;
+  const maySend = useMay('messages:send');
+  const mayWrite = useMay('conversations:write');
+  useKeys((key, event) => {
+    if (key !== 'r' && key !== 'n') return;
+    event.preventDefault();
+    setMode(key === 'r' ? 'reply' : 'note');
+  });
+  if (!maySend && !mayWrite) return null;
+  const isNote = mayWrite && (mode === 'note' || !maySend);
+  return (
+    <div className={styles.composer}>
+      {mayWrite && maySend && (
+        <SegmentedControl size="xs" mb={8} aria-label="What you write" value={mode} onChange={setMode} data={MODES} />
+      )}
+      {isNote ? (
+        <NoteField id={id} />
+      ) : (
+        <Answer key={conversationId === id ? times : 0} conversation={conversation} hasInbound={hasInbound} />
+      )}
+    </div>
+  );
+}
+
+function Answer({ conversation, hasInbound }: ComposerProps) {
+  const { contact } = conversation;
+  if (contact.status !== 'opted_out') return <Field conversation={conversation} hasInbound={hasInbound} />;
+  return <Notice kind="warn">{contact.label} has opted out. Only a START of theirs lets you text them again.</Notice>;
+}
+
+function Field({ conversation, hasInbound }: ComposerProps) {
   const client = useClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useDraft(conversation.id);
+  const isTyping = useTyping(text);
+  usePresence(conversation.id, isTyping);
   const isEmpty = text.trim() === '';
   useEffect(() => {
     if (restored.get().conversationId === conversation.id) field.current?.focus();
@@ -43,12 +77,18 @@ function Field({ conversation, hasInbound }: { conversation: Conversation; hasIn
   const submit = () => {
     if (isEmpty || text.length > LONGEST) return;
     send(client, conversation.id, text);
+    clear();
+  };
+  const clear = () => {
     setText('');
+    field.current?.focus();
+  };
+  const insert = (more: string) => {
+    setText(text ? `${text}${more}` : more);
     field.current?.focus();
   };
   return (
     <form
-      className={styles.composer}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
@@ -71,9 +111,11 @@ function Field({ conversation, hasInbound }: { conversation: Conversation; hasIn
       />
       <div className={styles.foot}>
         <Cost text={text} to={conversation.contact.phone} />
-        <span style={{ display: 'flex', gap: 8 }}>
-          <TemplateMenu onChoose={(body) => setText(text ? `${text}${body}` : body)} contact={conversation.contact} />
-          <Button type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
+        <span className={styles.tools}>
+          {hasInbound && <Suggest id={conversation.id} onSuggested={insert} />}
+          <TemplateMenu onChoose={insert} contact={conversation.contact} />
+          <SendLater id={conversation.id} text={text} onSent={clear} />
+          <Button size="xs" type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
             Send
           </Button>
         </span>
@@ -85,4 +127,20 @@ function Field({ conversation, hasInbound }: { conversation: Conversation; hasIn
       )}
     </form>
   );
+}
+
+const PAUSE = 5_000;
+
+/** Tell whether a text was changed in the last seconds. */
+function useTyping(text: string): boolean {
+  const first = useRef(text);
+  const [isTyping, setTyping] = useState(false);
+  useEffect(() => {
+    if (text === first.current) return;
+    first.current = text;
+    setTyping(text !== '');
+    const timer = window.setTimeout(() => setTyping(false), PAUSE);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  return isTyping;
 }

@@ -9,7 +9,7 @@ import { Snooze } from './mutations.ts';
 const MORNING = 9;
 
 /** Return the times that are offered, from now on. */
-function times(now: Date): [string, Date][] {
+export function times(now: Date): [string, Date][] {
   const later = new Date(now.getTime() + 3 * 60 * 60 * 1000);
   const tomorrow = morning(now, 1);
   const monday = morning(now, (8 - now.getDay()) % 7 || 7);

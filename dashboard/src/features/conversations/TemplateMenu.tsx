@@ -4,6 +4,7 @@ import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
+import { useKeys } from '../../shell/keys.ts';
 import { ComposerTemplates } from './queries.ts';
 
 interface TemplateMenuProps {
@@ -14,13 +15,20 @@ interface TemplateMenuProps {
 export function TemplateMenu({ onChoose }: TemplateMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const mayRead = useMay('campaigns:read');
+  useKeys((key, event) => {
+    if (key !== 't') return;
+    event.preventDefault();
+    setOpen(true);
+  });
   const [{ data }] = useQuery({ query: ComposerTemplates, variables: {}, pause: !isOpen || !mayRead });
   if (!mayRead) return null;
   const found = data?.templates.nodes ?? [];
   return (
     <Menu opened={isOpen} onChange={setOpen} position="top-end" width={280}>
       <Menu.Target>
-        <Button variant="default">Template</Button>
+        <Button size="xs" variant="default">
+          Template
+        </Button>
       </Menu.Target>
       <Menu.Dropdown>
         {found.map(({ id, name, body }) => (

@@ -9,6 +9,7 @@ import { Empty, Failure, Skeleton } from '../../ui/index.ts';
 import { Bubble, WaitingBubble } from './Bubble.tsx';
 import { Composer } from './Composer.tsx';
 import { ContactPanel } from './ContactPanel.tsx';
+import { type Entry, EntryLine, useEntries } from './Entries.tsx';
 import { Decision } from './Decision.tsx';
 import styles from './inbox.module.css';
 import { outbox, type Waiting } from './outbox.ts';
@@ -23,6 +24,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
   const [{ data, error, fetching }] = useQuery({ query: InboxConversation, variables: { id } });
   const thread = useThread(id);
   const conversation = data?.conversation;
+  const { entries, refresh } = useEntries(id, thread.messages[0]?.created_at, conversation?.version);
   useReading(conversation, thread.messages);
   if (!conversation) {
     return (
@@ -43,6 +45,8 @@ export function Thread({ id, view }: { id: number; view: View }) {
         <Log
           id={id}
           messages={thread.messages}
+          entries={entries}
+          onChanged={refresh}
           hasMore={thread.hasMore}
           more={thread.more}
           isLoading={thread.isLoading}
@@ -58,16 +62,19 @@ export function Thread({ id, view }: { id: number; view: View }) {
 interface LogProps {
   id: number;
   messages: Message[];
+  entries: Entry[];
+  onChanged: () => void;
   hasMore: boolean;
   isLoading: boolean;
   more: () => void;
 }
 
-function Log({ id, messages, hasMore, isLoading, more }: LogProps) {
+function Log({ id, messages, entries, onChanged, hasMore, isLoading, more }: LogProps) {
   const waiting = useStore(outbox).filter(
     (text) => text.conversationId === id && !messages.some((message) => isSame(text, message)),
   );
-  const box = useFollowing(messages.at(-1)?.id, waiting.length);
+  const lines = linesOf(messages, hasMore ? entries.filter(({ at }) => at > (messages[0]?.created_at ?? '')) : entries);
+  const box = useFollowing(lines.at(-1)?.key, waiting.length);
   return (
     // The log scrolls, so it takes the focus.
     <div ref={box} className={styles.log} role="log" aria-label="Messages" tabIndex={0}>
@@ -76,10 +83,11 @@ function Log({ id, messages, hasMore, isLoading, more }: LogProps) {
           Earlier messages
         </Button>
       )}
-      {messages.map((message, index) => (
-        <div key={message.id}>
-          <Day at={message.created_at} before={messages[index - 1]?.created_at} />
-          <Bubble message={message} />
+      {lines.map(({ key, at, message, entry }, index) => (
+        <div key={key}>
+          <Day at={at} before={lines[index - 1]?.at} />
+          {message && <Bubble message={message} />}
+          {entry && <EntryLine entry={entry} onChanged={onChanged} />}
         </div>
       ))}
       {waiting.map((text) => (
@@ -87,6 +95,20 @@ function Log({ id, messages, hasMore, isLoading, more }: LogProps) {
       ))}
     </div>
   );
+}
+
+interface Line {
+  key: string;
+  at: string;
+  message?: Message;
+  entry?: Entry;
+}
+
+/** Return texts, notes and events in the order of their times. */
+function linesOf(messages: Message[], entries: Entry[]): Line[] {
+  const texts = messages.map((message) => ({ key: `text ${message.id}`, at: message.created_at, message }));
+  const others = entries.map((entry) => ({ key: `entry ${entry.id}`, at: entry.at, entry }));
+  return [...texts, ...others].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
 
 const days = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
@@ -100,7 +122,7 @@ function Day({ at, before }: { at: string; before?: string }) {
 const AT_END = 120;
 
 /** Keep the end in view while the reader is there, and jump to it with a text of one's own. */
-function useFollowing(lastId: number | undefined, waiting: number) {
+function useFollowing(lastId: string | undefined, waiting: number) {
   const box = useRef<HTMLDivElement>(null);
   const seen = useRef({ lastId, waiting, isAtEnd: true });
   useEffect(() => {

@@ -2,14 +2,17 @@
 
 import { Button, Select } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { useRef } from 'react';
 import { useQuery } from 'urql';
 import { type Conversation, useMay } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Heading, Icon, Refused, useAct } from '../../ui/index.ts';
+import { Badge, Heading, Icon, Refused, useAct } from '../../ui/index.ts';
 import styles from './inbox.module.css';
-import { Assign, SetStatus } from './mutations.ts';
+import { Assign, MarkUnread, SetStatus } from './mutations.ts';
+import { usePresent } from './presence.ts';
 import { InboxUsers } from './queries.ts';
 import { SnoozeMenu } from './SnoozeMenu.tsx';
+import { useNames } from './useNames.ts';
 import type { View } from './views.ts';
 
 interface ThreadHeadProps {
@@ -26,8 +29,13 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
   const toggle = async () => {
     if ((await act.run({ id, status: isOpen ? 'closed' : 'open' })) && isOpen) onClosed();
   };
+  const unread = useAct(MarkUnread);
+  const leaveUnread = async () => {
+    if (await unread.run({ id })) onClosed();
+  };
   useKeys((key) => {
     if (key === 'e' && mayChange) void toggle();
+    if (key === 'u' && mayChange) void leaveUnread();
   });
   return (
     <header className={styles.threadHead}>
@@ -37,6 +45,7 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
       <div>
         <Heading>{contact.label}</Heading>
         {contact.label !== contact.phone && <span className={styles.soft}>{contact.phone}</span>}
+        <Others id={id} />
       </div>
       <div className={styles.threadActions}>
         {mayChange && <Assignee conversation={conversation} />}
@@ -52,9 +61,30 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
   );
 }
 
+function Others({ id }: { id: number }) {
+  const names = useNames();
+  const present = usePresent(id);
+  return (
+    <span role="status" className={styles.present}>
+      {present.map(({ actor, isTyping }) => (
+        <Badge key={actor.id} kind={isTyping ? 'warn' : 'plain'}>
+          {`${names(actor)} ${isTyping ? 'is typing' : 'is looking at this'}`}
+        </Badge>
+      ))}
+    </span>
+  );
+}
+
 function Assignee({ conversation }: { conversation: Conversation }) {
   const [{ data }] = useQuery({ query: InboxUsers });
   const act = useAct(Assign);
+  const field = useRef<HTMLInputElement>(null);
+  useKeys((key, event) => {
+    if (key !== 'a') return;
+    event.preventDefault();
+    field.current?.click();
+    field.current?.focus();
+  });
   const people = (data?.users ?? []).filter(({ role }) => role !== 'service');
   const { id, version } = conversation;
   const assign = (value: string | null) =>
@@ -65,6 +95,7 @@ function Assignee({ conversation }: { conversation: Conversation }) {
   }));
   return (
     <Select
+      ref={field}
       size="xs"
       w={150}
       aria-label="Assigned to"

@@ -28,6 +28,88 @@ export const FirstText = graphql(`
   }
 `);
 
+export const ReplyLater = graphql(
+  `
+    mutation InboxReplyLater(
+      $conversation_id: BigInt!
+      $body: String!
+      $send_at: DateTime!
+      $idempotency_key: String!
+    ) {
+      reply(
+        conversation_id: $conversation_id
+        body: $body
+        send_at: $send_at
+        idempotency_key: $idempotency_key
+        consent_attested: true
+      ) {
+        message {
+          id
+          ...MessageRow
+        }
+      }
+    }
+  `,
+  [MessageRow],
+);
+
+export const CancelText = graphql(
+  `
+    mutation InboxCancelText($id: BigInt!) {
+      cancel_message(id: $id) {
+        message {
+          id
+          ...MessageRow
+        }
+      }
+    }
+  `,
+  [MessageRow],
+);
+
+export const AddNote = graphql(`
+  mutation InboxAddNote($conversation_id: BigInt!, $body: String!) {
+    add_note(conversation_id: $conversation_id, body: $body) {
+      id
+    }
+  }
+`);
+
+export const DeleteNote = graphql(`
+  mutation InboxDeleteNote($id: BigInt!) {
+    delete_note(id: $id) {
+      id
+    }
+  }
+`);
+
+export const AnnouncePresence = graphql(`
+  mutation InboxAnnouncePresence($conversation_id: BigInt!, $typing: Boolean!) {
+    announce_presence(conversation_id: $conversation_id, typing: $typing) {
+      id
+    }
+  }
+`);
+
+export const SuggestReply = graphql(`
+  mutation InboxSuggestReply($conversation_id: BigInt!) {
+    suggest_reply(conversation_id: $conversation_id) {
+      text
+      reason
+    }
+  }
+`);
+
+export const MarkUnread = graphql(`
+  mutation InboxMarkUnread($id: BigInt!) {
+    update_conversation(id: $id, changes: { unread: true }) {
+      id
+      read_up_to
+      unread_count
+    }
+  }
+`);
+
 export const MarkRead = graphql(`
   mutation InboxMarkRead($id: BigInt!, $read_up_to: BigInt!) {
     update_conversation(id: $id, changes: { read_up_to: $read_up_to }) {

@@ -60,6 +60,11 @@ export function onSent(listener: (message: Message) => void): () => void {
   };
 }
 
+/** Show a message that was accepted or changed outside of the outbox. */
+export function show(message: Message): void {
+  for (const listener of [...listeners]) listener(message);
+}
+
 async function drain(client: Client): Promise<void> {
   if (isDraining) return;
   isDraining = true;
@@ -94,7 +99,7 @@ async function attempt(client: Client, text: Waiting): Promise<boolean> {
   }
   if (error) return change(key, { state: 'refused', refusal: refusalOf(error) });
   const message = data?.reply.message;
-  if (message) for (const listener of [...listeners]) listener(message);
+  if (message) show(message);
   discard(key);
   return true;
 }

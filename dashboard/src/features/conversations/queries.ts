@@ -85,6 +85,38 @@ export const InboxConversation = graphql(
   [ConversationRow],
 );
 
+/** What stands between the texts of a thread: notes and events. */
+export const InboxEntries = graphql(`
+  query InboxEntries($id: BigInt!, $before: BigInt) {
+    timeline(conversation_id: $id, first: 60, before: $before) {
+      has_older
+      items {
+        __typename
+        id
+        at
+        ... on Note {
+          body
+          author {
+            kind
+            id
+            label
+          }
+        }
+        ... on ConversationEvent {
+          kind
+          snoozed_until
+          assignee_id
+          actor {
+            kind
+            id
+            label
+          }
+        }
+      }
+    }
+  }
+`);
+
 const Thread = graphql(
   `
     query Thread($id: BigInt!, $after: String) {

@@ -1,0 +1,46 @@
+// The field for an internal note, which is never sent.
+
+import { Button, Textarea } from '@mantine/core';
+import { type FormEvent, useState } from 'react';
+import { changed } from '../../graphql/index.ts';
+import { Refused, useAct } from '../../ui/index.ts';
+import styles from './inbox.module.css';
+import { AddNote } from './mutations.ts';
+
+export function NoteField({ id }: { id: number }) {
+  const [body, setBody] = useState('');
+  const act = useAct(AddNote);
+  const isEmpty = body.trim() === '';
+  const submit = async (event?: FormEvent) => {
+    event?.preventDefault();
+    if (isEmpty || !(await act.run({ conversation_id: id, body }))) return;
+    setBody('');
+    changed();
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Textarea
+        aria-label="Internal note"
+        placeholder="A note for your colleagues: it is never sent."
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={4000}
+        autoFocus
+        value={body}
+        onChange={({ currentTarget }) => setBody(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void submit();
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      {act.refusal && <Refused refusal={act.refusal} />}
+      <div className={styles.foot}>
+        <span className={styles.soft}>Only your colleagues see it.</span>
+        <Button type="submit" disabled={isEmpty} loading={act.isBusy}>
+          Add the note
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,64 @@
+// Sending a text at a later time: its credits are held until then, and it can be canceled.
+
+import { Button, Menu, Modal, TextInput } from '@mantine/core';
+import { type FormEvent, useRef, useState } from 'react';
+import { instant, Refused, useAct } from '../../ui/index.ts';
+import { ReplyLater } from './mutations.ts';
+import { show } from './outbox.ts';
+import { times } from './SnoozeMenu.tsx';
+
+interface SendLaterProps {
+  id: number;
+  text: string;
+  onSent: () => void;
+}
+
+export function SendLater({ id, text, onSent }: SendLaterProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [isAsked, setAsked] = useState(false);
+  const key = useRef({ text: '', value: '' });
+  const act = useAct(ReplyLater);
+  const send = async (at: Date) => {
+    const send_at = at.toISOString();
+    const meant = `${send_at} ${text}`;
+    if (key.current.text !== meant) key.current = { text: meant, value: crypto.randomUUID() };
+    const sent = await act.run({ conversation_id: id, body: text, send_at, idempotency_key: key.current.value });
+    setAsked(!sent);
+    if (!sent) return;
+    if (sent.reply.message) show(sent.reply.message);
+    onSent();
+  };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void send(new Date(String(new FormData(event.currentTarget).get('at'))));
+  };
+  return (
+    <>
+      <Menu opened={isOpen} onChange={setOpen} position="top-end">
+        <Menu.Target>
+          <Button size="xs" variant="default" disabled={text.trim() === ''} loading={act.isBusy}>
+            Send later
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isOpen &&
+            times(new Date()).map(([label, at]) => (
+              <Menu.Item key={label} title={instant(at.toISOString())} onClick={() => void send(at)}>
+                {label}
+              </Menu.Item>
+            ))}
+          <Menu.Item onClick={() => setAsked(true)}>At another time…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={isAsked} onClose={() => setAsked(false)} title="Send later">
+        <form onSubmit={submit}>
+          <TextInput type="datetime-local" name="at" label="Time" required mb="md" data-autofocus />
+          {act.refusal && <Refused refusal={act.refusal} />}
+          <Button type="submit" fullWidth loading={act.isBusy}>
+            Send at this time
+          </Button>
+        </form>
+      </Modal>
+    </>
+  );
+}
