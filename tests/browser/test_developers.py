@@ -15,6 +15,7 @@ from tests.browser.screen import NARROW, WIDE, Screen, Windows
 from tests.factories.contacts import CONTACTS, add_contacts
 from tests.graphql.live import Scene, Served
 from tests.node import NODE
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -86,8 +87,15 @@ async def test_an_operation_is_completed_run_and_explained_by_keyboard(
     await screen.page.locator(".suggest-widget").get_by_text("phone", exact=True).first.wait_for()
     await screen.page.keyboard.press("Enter")
     await screen.page.locator(".graphiql-editor .view-lines").get_by_text("phone").first.wait_for()
-    await screen.page.keyboard.press("Control+Enter")
-    await screen.page.locator(".graphiql-response").get_by_text("+12025550143").wait_for()
+    await screen.page.locator(".suggest-widget.visible").wait_for(state="hidden")
+    response = screen.page.locator(".graphiql-response").get_by_text("+12025550143")
+
+    async def is_answered() -> bool:
+        await screen.page.keyboard.press("Control+Enter")
+        await screen.page.wait_for_timeout(1000)
+        return await response.count() > 0
+
+    await until(is_answered, 30)
 
     assert "script-src 'self';" in answer.headers["content-security-policy"]
     await screen.page.get_by_role("button", name="Show Documentation Explorer").click()

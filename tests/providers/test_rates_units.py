@@ -89,7 +89,8 @@ async def test_a_refusal_comes_late(counted: Rates) -> None:
 
     await counted.take(small, ONE)
 
-    assert time.monotonic() - begun >= rate_limits.REFUSAL_SECONDS
+    # A timer of the loop may end early by the resolution of its clock.
+    assert time.monotonic() - begun >= 0.9 * rate_limits.REFUSAL_SECONDS
 
 
 async def test_only_so_many_refusals_are_held_back(counted: Rates, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,7 @@ async def test_an_account_has_a_limited_number_of_calls_at_once(
 
     await generate(unit_for, account, writers(Typist(before=ask), at_once=1))
 
-    assert refused == ["The account has 1 AI calls under way, the most at once. Wait until one of them ends."]
+    assert refused == ["The account has 1 AI calls under way, which is the maximum. Wait until one of them ends."]
     assert await amounts(services) == [-1]
 
 
