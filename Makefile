@@ -14,8 +14,8 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 CHECKS := check-types check-dashboard check-architecture check-contract check-imports check-format check-lint
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-# One more than there are cores, up to four: while one waits, the others work.
-TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 4 ? cores + 1 : 4)))
+# Twice as many as there are cores, up to four: while some wait, the others work.
+TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 2 ? 2 : 4)))
 
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -74,8 +74,11 @@ area: ## List the files of an area: make area A=contacts
 
 $(CHECKS): .venv/development
 
-# What was checked is not checked again until a file of the dashboard or the contract changes.
+MODULES = $(shell find app \( -name __pycache__ -o -name dist \) -prune -o \( -name '*.py' -o -type d \) -print)
+
+# What was checked is not checked again until a file changes that it depends on; a folder does when a file is deleted.
 check-dashboard: build/dashboard.checked
+check-types: build/types.checked
 
 build/dashboard.checked: schema.graphql $(shell find dashboard -type f -not -path '*/node_modules/*' -not -name graphql-env.d.ts)
 	@$(BIN)/python hatch_build.py check
@@ -87,8 +90,8 @@ check-format:
 check-lint:
 	@$(BIN)/ruff check --quiet
 
-check-types:
-	@$(BIN)/basedpyright --level error
+build/types.checked: pyproject.toml requirements-dev.lock .ci/check_types.py $(MODULES)
+	@$(BIN)/python .ci/check_types.py $@ $?
 
 check-imports:
 	@$(BIN)/lint-imports --no-logo

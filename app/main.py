@@ -49,9 +49,8 @@ from app.services import Services
 from app.settings import Settings, environment
 from app.telemetry import logs
 from app.telemetry.requests import RequestTelemetry, new_id
-from app.web import account, consent_page, crm_page, dashboard, export_page, front, key_pages, people_pages, sign_in
+from app.web import account, consent_page, crm_page, dashboard, front, sign_in
 from app.web.browser import Browser
-from app.web.console import Console
 from app.web.oauth import routes as oauth
 
 REST = Path(__file__).parent / "rest"
@@ -129,7 +128,7 @@ def _routes(
         *sign_in.routes(services, browser),
         *dashboard.routes(browser),
         *account.routes(services, browser),
-        *_console(browser, executor),
+        *crm_page.routes(browser, executor),
         *oauth.routes(services, browser),
         *mcp.routes(services, executor, identity, tools),
         *exports.routes(services),
@@ -140,11 +139,6 @@ def _routes(
         *front.routes(),
         *pages.routes(described),
     ]
-
-
-def _console(browser: Browser, executor: Executor) -> list[BaseRoute]:
-    pages = Console(browser, executor)
-    return [*key_pages.routes(pages), *people_pages.routes(pages), *export_page.routes(pages), *crm_page.routes(pages)]
 
 
 def _open_identity(services: Services) -> Identity:

@@ -102,12 +102,16 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
         handoff.sends.watch(room.set)
 
         async def ours(left: int = 0) -> None:
-            while await pool.fetchval(COUNT_WAITING) > left:
+            """Claim as a worker does, when there is room; count what waits only once no call is in flight."""
+            sends = handoff.sends
+            while True:
                 room.clear()
                 while await handoff.run():
                     pass
+                if sends.size - sends.free <= left and await pool.fetchval(COUNT_WAITING) <= left:
+                    return
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(room.wait(), 0.01)
+                    await asyncio.wait_for(room.wait(), 0.05)
 
         async def floor() -> None:
             while await _hand_over(pool, BATCH):

@@ -63,10 +63,18 @@ PROCESSES = (
 )
 """Tests that start programs. Like properties they are slow on a busy machine."""
 
-MACHINES = ("domain/accounts/test_credentials_machine", "domain/billing/test_money_machine")
-"""Property tests of many steps, which hypothesis does not mark."""
+MANY_CASES = (
+    "domain/accounts/test_credentials_machine",
+    "domain/billing/test_money_machine",
+    "domain/crm/test_conversation",
+    "domain/integrations/test_lives",
+    "graphql/test_generated_documents",
+    "graphql/test_statements_of_lists",
+)
+"""Tests of many steps or cases, which hypothesis does not mark."""
 
-LONG_SECONDS = 180
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
+LONG_SECONDS = 180 if PROFILE == "default" else 3600
 WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
 """Tests that mostly wait."""
 
@@ -80,14 +88,14 @@ for name, examples in (("default", 40), ("deep", 1_000)):
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
         print_blob=True,
     )
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+hypothesis.settings.load_profile(PROFILE)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests that mostly wait first, so that they wait while other test processes work."""
     for item in items:
-        if _place(item).startswith((*PROCESSES, *MACHINES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
+        if _place(item).startswith((*PROCESSES, *MANY_CASES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     items.sort(key=lambda item: not _place(item).startswith(WAITING))
 

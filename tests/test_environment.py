@@ -143,7 +143,7 @@ def test_a_secret_key_that_is_short_or_holds_control_characters_is_refused_and_n
     with pytest.raises(InvalidSetting) as refused:
         settings.load()
 
-    text = "MESSAGING_SECRET_KEY cannot be what it is: it must be a random text of at least 32 bytes."
+    text = "MESSAGING_SECRET_KEY is not valid: it must be a random text of at least 32 bytes."
     assert str(refused.value) == text
 
 
@@ -200,8 +200,8 @@ def test_a_base_url_that_is_more_or_less_than_an_origin_is_refused(monkeypatch: 
     with pytest.raises(InvalidSetting) as refused:
         settings.load()
 
-    shown = "what it is" if "@" in url else repr(url)
+    problem = "is not valid" if "@" in url else f"cannot be {url!r}"
     assert str(refused.value) == (
-        f"MESSAGING_BASE_URL cannot be {shown}: it must be https:// or http://, a host and perhaps a port, and nothing "
+        f"MESSAGING_BASE_URL {problem}: it must be https:// or http://, a host and perhaps a port, and nothing "
         "behind it, such as https://sms.example.com."
     )

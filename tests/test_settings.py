@@ -63,9 +63,7 @@ def test_an_address_of_another_kind_of_server_is_refused_and_not_repeated(
 ) -> None:
     monkeypatch.setenv(name, address)
 
-    with pytest.raises(
-        InvalidSetting, match=rf"^{name} cannot be what it is: it must be an address such as "
-    ) as refused:
+    with pytest.raises(InvalidSetting, match=rf"^{name} is not valid: it must be an address such as ") as refused:
         settings.load()
 
     assert "secret" not in str(refused.value)

@@ -65,8 +65,8 @@ def complaint(monkeypatch: pytest.MonkeyPatch, field: str, value: str) -> str:
 
 def sentence(field: str, value: str) -> str:
     """Return the expected error of a bad value."""
-    shown = "what it is" if field in SECRET else repr(wrong_part(field, value))
-    return f"{settings.names()[field]} cannot be {shown}: it must be {allowed(Settings.model_fields[field])}."
+    problem = "is not valid" if field in SECRET else f"cannot be {wrong_part(field, value)!r}"
+    return f"{settings.names()[field]} {problem}: it must be {allowed(Settings.model_fields[field])}."
 
 
 @pytest.mark.parametrize(

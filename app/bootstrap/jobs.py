@@ -62,7 +62,8 @@ from app.domain.notices.retention import RULES as NOTICE_RULES
 from app.domain.oauth.retention import RULES as OAUTH_RULES
 from app.domain.payments.upkeep import Upkeep
 from app.domain.quiet_hours.retention import RULES as QUIET_HOURS_RULES
-from app.domain.sequences.exits import REACTIONS as SEQUENCE_REACTIONS
+from app.domain.sequences.exits import REACTIONS as SEQUENCE_EXITS
+from app.domain.sequences.results import REACTIONS as SEQUENCE_RESULTS
 from app.domain.sequences.steps import Drip
 from app.domain.webhooks import leftovers
 from app.domain.webhooks import retention as webhooks
@@ -90,7 +91,8 @@ REACTIONS = (
     *WEBHOOK_REACTIONS,
     *LIVE_REACTIONS,
     *AUTOMATION_REACTIONS,
-    *SEQUENCE_REACTIONS,
+    *SEQUENCE_EXITS,
+    *SEQUENCE_RESULTS,
     *CAMPAIGN_REACTIONS,
     *DELIVERABILITY_REACTIONS,
     *AGENT_REACTIONS,

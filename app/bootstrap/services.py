@@ -12,6 +12,7 @@ from app.bootstrap.secrets import derive, oauth_tokens, sign_in_tokens
 from app.db.engine import Database, Pool, connect
 from app.db.partitions import Partitions
 from app.domain.accounts.sign_in.authentication import Authentication
+from app.domain.campaigns.segment_fields import REPLIED_TO
 from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.carriers.service import Ports as CarrierPorts
@@ -32,6 +33,8 @@ from app.domain.messages.receipts.journal import Receipts
 from app.domain.oauth.authority import Authority
 from app.domain.oauth.resources import Resources
 from app.domain.oauth.signing import KeyRing
+from app.domain.segments import fields as segment_fields
+from app.domain.sequences.segment_fields import ENROLLED_IN
 from app.domain.webhooks.service import Ports as WebhookPorts
 from app.domain.writing.drafting import Writers
 from app.jobs.live import Listener
@@ -67,6 +70,7 @@ async def open_services(settings: Settings, statement_seconds: float = 0) -> Asy
     """
     assert settings.database_url
     assert settings.redis_url
+    segment_fields.declare(REPLIED_TO, ENROLLED_IN)
     async with AsyncExitStack() as stack:
         database = await connect(settings.database_url, settings.database_pool, statement_seconds)
         stack.push_async_callback(database.close)

@@ -1,9 +1,9 @@
 """Commands of the operator, for all accounts and for one."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from app import settings as configuration
 from app.cli import runtime, tables
 from app.cli.documents import ACCOUNT, JSON, LARGEST_ID, DocumentGroup
 from app.settings import MOST_CREDITS, Settings
+
+if TYPE_CHECKING:
+    from app.domain.onboarding.service import Opened
 
 GROUPS = {
     "ai": "Write texts with the AI.",
@@ -62,7 +65,7 @@ def find_settings() -> Settings:
     return runtime.find(configuration.load())
 
 
-def tell(value: Any, *, as_json: bool) -> None:
+def tell(value: object, *, as_json: bool) -> None:
     """Print a value, for people or as JSON."""
     typer.echo(tables.as_json(value) if as_json else tables.as_text(value))
 
@@ -270,7 +273,7 @@ def confirm_payment(
     typer.echo(f"Account {account} holds {balance} credits.")
 
 
-def opened_facts(settings: Settings, opened: Any) -> dict[str, Any]:
+def opened_facts(settings: Settings, opened: "Opened") -> dict[str, Any]:
     """Return the data of a new account for its owner."""
     from dataclasses import asdict
 
@@ -283,10 +286,9 @@ def _question(account: int, name: str, *, now: bool) -> str:
 
 
 def _instant(text: str | None) -> datetime | None:
-    if text is None:
-        return None
+    from app.domain.kernel import instants
+
     try:
-        instant = datetime.fromisoformat(text)
+        return None if text is None else instants.read(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no date or time, such as 2030-01-31.", param_hint="--expires") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)

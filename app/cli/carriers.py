@@ -4,12 +4,15 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.administration import TYPERS, find_settings, tell
 from app.cli.documents import ACCOUNT, JSON, LARGEST_ID
+
+if TYPE_CHECKING:
+    from app.cli.connections import KnownKind
 
 carrier, number = TYPERS["carrier"], TYPERS["number"]
 
@@ -184,7 +187,7 @@ def move_number(
     tell(asyncio.run(moved), as_json=json)
 
 
-def _read_credentials(known: Any, files: list[str] | None, variables: list[str] | None) -> dict[str, str]:
+def _read_credentials(known: "KnownKind", files: list[str] | None, variables: list[str] | None) -> dict[str, str]:
     """Return the credentials; required ones that were not given are asked for, without an echo."""
     credentials: dict[str, str] = {}
     for name, path in _pairs(files, "--file").items():

@@ -5,7 +5,7 @@ import secrets
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 
 import typer
 
@@ -18,6 +18,10 @@ from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email
 from app.cli.usage import UsageError, explain
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.providers.carriers.sandbox.carrier import SandboxCarrier
+    from app.providers.carriers.sandbox.reports import Service
 
 T = TypeVar("T")
 
@@ -252,7 +256,7 @@ def report_status(
     typer.echo(f"Message {message_id} was reported {status}.")
 
 
-def _running(settings: Settings, network: Any) -> Any:
+def _running(settings: Settings, network: "SandboxCarrier") -> "Service":
     """Return the running service, as a connection to the sandbox reports to it."""
     from app.providers.carriers.sandbox.reports import Service
 

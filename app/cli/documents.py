@@ -30,7 +30,7 @@ TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float}
 class DocumentGroup(TyperGroup):
     """A group of commands, some of them documents, which are compiled on first use."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: object) -> list[str]:
         """Return the names of all commands in alphabetical order."""
         self._read()
         return sorted(self.commands)
@@ -42,7 +42,7 @@ class DocumentGroup(TyperGroup):
         return super().get_command(ctx, cmd_name)
 
     def _read(self) -> None:
-        for name, command in _groups().get(self.name or "", {}).items():
+        for name, command in _commands(self.name or "").items():
             self.commands.setdefault(name, command)
 
 
@@ -56,19 +56,20 @@ def operations() -> "list[Operation]":
 
 
 @cache
-def _groups() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for operation in operations():
-        group, _, name = (operation.command or "").partition(" ")
-        found.setdefault(group, {})[name] = _command(operation, name)
-    return found
+def _commands(group: str) -> dict[str, Any]:
+    """Return the commands of a group by name; the documents of the others are not compiled, which takes as long."""
+    from app.graphql.schema import FRAGMENTS, contract
+    from app.operations.document import load_commands
+
+    return dict(map(_command, load_commands(FOLDER, contract(), FRAGMENTS, group)))
 
 
-def _command(operation: "Operation", name: str) -> Any:
+def _command(operation: "Operation") -> tuple[str, Any]:
+    name = (operation.command or "").partition(" ")[2]
     builder = typer.Typer(add_completion=False)
     builder.callback()(lambda: None)
     builder.command(name, help=operation.description)(_function(operation))
-    return get_group(builder).commands[name]
+    return name, get_group(builder).commands[name]
 
 
 def _function(operation: "Operation") -> Callable[..., None]:
@@ -107,7 +108,7 @@ def _parameters(operation: "Operation") -> Iterator[Parameter]:
     yield _parameter("json", JSON, False)
 
 
-def _parameter(name: str, kind: Any, default: Any = Parameter.empty) -> Parameter:
+def _parameter(name: str, kind: object, default: object = Parameter.empty) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default)
 
 

@@ -78,6 +78,11 @@ def _quiet_hours() -> str:
         "The windows and caps of law that the service ships. They are engineering inputs, not legal advice:",
         "[quiet-hours.md](quiet-hours.md) says how they are used and changed.",
         "",
+        "A rule is verified if the compared sources agree on it: the text of the law, as for Rhode Island, or",
+        "several that cite it. Of the others, such as Kentucky, only tables of vendors were found, or the sources",
+        "disagree; then the stricter hours are shipped. Legal holidays, on which some states allow no calls, are not",
+        "covered.",
+        "",
         "| Rule | Days | Window | Texts in 24 hours | Source | Compared on | Verified |",
         "|---|---|---|---|---|---|---|",
     ]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from textwrap import indent
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import orjson
 
@@ -27,12 +27,12 @@ def is_plain_list(returns: Mapping[str, Any]) -> bool:
     return returns.get("type") == "array"
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a value as JSON."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a value as text: a table for a list, a line for each field of a record."""
     if isinstance(value, Mapping):
         return _page(value) if NODES in value else _record(value)
@@ -73,21 +73,21 @@ def _record(record: Mapping[str, Any]) -> str:
     return "\n".join(_field(name, value) for name, value in record.items())
 
 
-def _field(name: str, value: Any) -> str:
+def _field(name: str, value: object) -> str:
     """Return a field on one line, or its records below its name."""
     if _has_records(value):
         return f"{name}\n{indent(as_text(value), '  ')}"
     return f"{name:20} {_cell(value)}".rstrip()
 
 
-def _has_records(value: Any) -> bool:
+def _has_records(value: object) -> bool:
     """Return whether a value is a record of several fields, or a list of records."""
     if isinstance(value, Mapping):
         return len(cast("Mapping[str, Any]", value)) > (0 if isinstance(value, Named) else 1)
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """Return a value for a table cell: the first items of a list, a timestamp to the second in UTC."""
     if _is_words(value) and len(value) > SHOWN:
         return f"{', '.join(value[:SHOWN])} and {len(value) - SHOWN} more"
@@ -95,7 +95,7 @@ def _short(value: Any) -> str:
     return INSTANT.sub(r"\1 \2", text)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Return a value on one line, with control characters replaced by spaces, because names are untrusted."""
     if value is None:
         return ""
@@ -110,5 +110,5 @@ def _cell(value: Any) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _is_words(value: Any) -> bool:
+def _is_words(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)

@@ -199,19 +199,26 @@ def open_engine(url: str, statement_seconds: float = 0, **options: Any) -> Async
 
 
 async def dial(url: str, *, statement_seconds: float = 0, **options: Any) -> Any:
-    """Open a connection within `CONNECT_SECONDS`; both sides detect a vanished peer.
+    """Open a connection within `CONNECT_SECONDS`; both sides detect a vanished peer, the server also a stopped one.
 
     Statements are canceled after `statement_seconds`, unless that is 0.
     """
     connection: Any = await asyncpg.connect(url, **options, timeout=CONNECT_SECONDS)
-    if statement_seconds:
-        await connection.execute(f"SET statement_timeout = {math.ceil(1000 * statement_seconds)}")
-    if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
-        await connection.execute(_WATCH_CLIENT)
+    try:
+        await connection.execute(_END_IDLE)
+        if statement_seconds:
+            await connection.execute(f"SET statement_timeout = {math.ceil(1000 * statement_seconds)}")
+        if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
+            await connection.execute(_WATCH_CLIENT)
+    except BaseException:  # nobody would close a connection whose opening is canceled
+        connection.terminate()
+        raise
     return connection
 
 
-# Not as startup parameters: PgBouncer refuses unknown ones.
+# Not as startup parameters: PgBouncer refuses unknown ones. The locks of a process that is stopped in the middle of a
+# transaction hold up the others until it goes on, or its transaction is ended.
+_END_IDLE = f"SET idle_in_transaction_session_timeout = '{keepalive.VANISHED_SECONDS}s'"
 _WATCH_CLIENT = f"""
 SET tcp_keepalives_idle = {keepalive.IDLE_SECONDS}; SET tcp_keepalives_interval = {keepalive.INTERVAL_SECONDS};
 SET tcp_keepalives_count = {keepalive.PROBES}; SET tcp_user_timeout = '{keepalive.VANISHED_SECONDS}s'
@@ -227,13 +234,13 @@ class _LendingPool(asyncpg.Pool):
         """Return the function that combines questions."""
         return Questions(self.fetchrow, self.fetchval).ask
 
-    async def release(self, connection: Any, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
+    async def release(self, connection: object, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
         """Release a connection, and mark whether the block raised."""
         _IS_INTERRUPTED.set(sys.exception() is not None)
         await super().release(connection, timeout=timeout)
 
 
-async def _keep(connection: Any) -> None:
+async def _keep(connection: asyncpg.Connection) -> None:
     """Release a connection without a reset, since no statement changes session state.
 
     A block interrupted while a statement was prepared may have begun a transaction that asyncpg does not know; any
@@ -243,7 +250,7 @@ async def _keep(connection: Any) -> None:
         await connection.execute("SELECT 1")
 
 
-async def _prepare(connection: Any) -> None:
+async def _prepare(connection: asyncpg.Connection) -> None:
     """Prefer indexes, and translate JSON.
 
     The frequent statements find their rows by an index. A plan that was made while a table was small would scan all of

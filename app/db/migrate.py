@@ -61,7 +61,7 @@ def _upgrade(connection: Connection, metadata: MetaData) -> None:
 def _difference(connection: Connection, metadata: MetaData) -> list[Any]:
     partitions = set(connection.scalars(text("SELECT relname FROM pg_class WHERE relispartition")))
 
-    def is_compared(name: str | None, kind: str, _: Any) -> bool:
+    def is_compared(name: str | None, kind: str, _: object) -> bool:
         return kind != "table" or name not in partitions
 
     return compare_metadata(MigrationContext.configure(connection, opts={"include_name": is_compared}), metadata)

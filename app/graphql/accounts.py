@@ -1,4 +1,4 @@
-"""The account, its people, where they are signed in, and the audit log, as the contract shows them."""
+"""The account and its people, as the contract shows them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.accounts import deletion, invitations, models, queries, service, sessions, users
+from app.domain.accounts import deletion, invitations, models, queries, service, users
 from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 
@@ -30,7 +30,7 @@ describe(
     {
         "owner": "Everything.",
         "member": "Everything but changing the account, its people and its billing.",
-        "service": "A machine's user: it signs in to connect applications, which may do what a member may.",
+        "service": "A user for a program: it signs in to connect applications, which have the scopes of a member.",
     },
 )
 
@@ -83,7 +83,7 @@ class Account:
     limits_transactional: bool = strawberry.field(
         description="Whether quiet hours and frequency caps hold for transactional texts as well as promotional ones."
     )
-    weekly_cap: int = strawberry.field(description="The most limited texts to a phone in seven days.")
+    weekly_cap: int = strawberry.field(description="The maximum number of limited texts to a phone in 7 days.")
     smart_encoding: bool = strawberry.field(
         description="Whether sends replace typographic characters where that saves SMS parts; campaigns decide that "
         "themselves."
@@ -115,13 +115,15 @@ class AccountChanges:
     """Changes to an account; a field that is left out stays as it is."""
 
     company_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The name that texts give to recipients, one line of 1 to 100 characters. Not null."
+        description="The name that texts give to recipients, one line of 1 to 100 characters. Not null.",
+        directives=[Constraint(min_length=1, max_length=100)],
     )
     region: strawberry.Maybe[str | None] = strawberry.field(
         description="The two letters of the country (ISO 3166), such as US or GB, in any case."
     )
     support_contact: strawberry.Maybe[str | None] = strawberry.field(
-        description="One line of at most 100 characters, such as an e-mail address; null or empty for none."
+        description="One line of at most 100 characters, such as an e-mail address; null or empty for none.",
+        directives=[Constraint(max_length=100)],
     )
     time_zone: strawberry.Maybe[str | None] = strawberry.field(
         description="The time zone (IANA) of the account, such as America/Chicago; null for none."
@@ -130,7 +132,10 @@ class AccountChanges:
         description="Whether quiet hours and frequency caps hold for transactional texts too. Not null."
     )
     weekly_cap: strawberry.Maybe[int | None] = strawberry.field(
-        description=f"The most limited texts to a phone in seven days, 1 to {service.MAX_WEEKLY_CAP}. Not null."
+        description=(
+            f"The maximum number of limited texts to a phone in 7 days, 1 to {service.MAX_WEEKLY_CAP}. Not null."
+        ),
+        directives=[Constraint(minimum=1, maximum=service.MAX_WEEKLY_CAP)],
     )
     smart_encoding: strawberry.Maybe[bool | None] = strawberry.field(
         description="Whether sends replace typographic characters where that saves SMS parts. Not null."
@@ -147,10 +152,10 @@ class UserChanges:
     """The fields of a user to change."""
 
     first_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The first name, one line of at most 100 characters."
+        description="The first name, one line of at most 100 characters.", directives=[Constraint(max_length=100)]
     )
     last_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The last name, one line of at most 100 characters."
+        description="The last name, one line of at most 100 characters.", directives=[Constraint(max_length=100)]
     )
 
 
@@ -184,31 +189,6 @@ class Viewer:
     async def company_name(self, info: Info) -> str:
         """Return the company's name."""
         return (await queries.get_own(info.context.unit)).company_name
-
-
-@strawberry.type(description="A browser that a user is signed in with.")
-class Session:
-    """A session."""
-
-    id: BigInt = strawberry.field(description="The session's id.")
-    user_id: BigInt = strawberry.field(description="The id of the user who is signed in.")
-    address: str = strawberry.field(description="The network address of the sign-in.")
-    user_agent: str = strawberry.field(description="The browser's `User-Agent` header.")
-    created_at: datetime = strawberry.field(description="The time of the sign-in.")
-    last_used_at: datetime = strawberry.field(description="The time of its last use, to the minute.")
-    expires_at: datetime = strawberry.field(description="The time at which it ends, unless it is used before.")
-
-    @strawberry.field(description="True for the session that asks.")
-    def is_current(self, info: Info) -> bool:
-        """Tell whether it is the caller's session."""
-        return self.id == info.context.unit.actor.session_id
-
-    @strawberry.field(
-        graphql_type=User, description="The user who is signed in.", directives=guarded("conversations:write")
-    )
-    async def user(self, info: Info) -> Any:
-        """Return the user."""
-        return await info.context.load(queries.find_users, self.user_id)
 
 
 @strawberry.type
@@ -254,19 +234,6 @@ class AccountQuery:
     async def invitations(self, info: Info) -> Sequence[models.Invitation]:
         """Return the invitations."""
         return await invitations.list_pending(info.context.unit)
-
-    @strawberry.field(
-        graphql_type=list[Session],
-        description=(
-            f"The sessions of the account's users, the last used first; at most {sessions.MAX_SHOWN}. A signed-in user "
-            "without the scope account:write gets the own ones."
-        ),
-        directives=guarded("account:read", "insufficient_scope"),
-    )
-    async def sessions(self, info: Info) -> Sequence[models.Session]:
-        """Return the sessions."""
-        unit = info.context.unit
-        return await sessions.find_all(unit, sessions.restrict_to_own(unit.actor))
 
 
 @strawberry.type
@@ -321,9 +288,9 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Invitation,
-        description="Invite a person by mail, and return the invitation. Again mails another one, which replaces it. "
-        "An account makes at most 100 invitations a day, and 3 of them to one e-mail address. It ends with the "
-        "user who makes it.",
+        description="Invite a person by mail, and return the invitation. A second call for an address mails a new "
+        "invitation, which replaces the first. An account can send 100 invitations a day, 3 of them to one e-mail "
+        "address. An invitation ends when its sender may no longer invite.",
         directives=guarded("account:write", "conflict", "insufficient_scope", "person_required", "rate_limited"),
     )
     async def invite_user(
@@ -361,6 +328,19 @@ class AccountMutation:
         return await users.update(info.context.unit, id, given(vars(changes), UserFields))
 
     @strawberry.mutation(
+        graphql_type=Viewer,
+        description="Change the first and last name of the signed-in user, and return the user.",
+        directives=guarded("account:read", "person_required"),
+    )
+    async def update_viewer(
+        self,
+        info: Info,
+        changes: Annotated[UserChanges, strawberry.argument(description="The fields to change.")],
+    ) -> models.User:
+        """Change the caller's name."""
+        return await users.update_own(info.context.unit, given(vars(changes), UserFields))
+
+    @strawberry.mutation(
         graphql_type=User,
         description="Change the role of a user, from the next request on. The last owner cannot get another role.",
         directives=guarded("account:write", "not_found", "conflict", "insufficient_scope", "person_required"),
@@ -378,16 +358,3 @@ class AccountMutation:
     async def remove_user(self, info: Info, id: UserId) -> models.User:
         """Remove a user."""
         return await users.remove(info.context.unit, id)
-
-    @strawberry.mutation(
-        graphql_type=Session,
-        description="End a session: its browser is signed out. A signed-in user ends the own ones without the scope "
-        "account:write.",
-        directives=guarded("account:read", "insufficient_scope", "not_found"),
-    )
-    async def end_session(
-        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The session's id.")]
-    ) -> models.Session:
-        """End a session."""
-        unit = info.context.unit
-        return await sessions.end(unit, id, sessions.restrict_to_own(unit.actor))

@@ -1,7 +1,7 @@
 """Actors: the user, key, application or part of the service that did something."""
 
 import enum
-from typing import Any
+from typing import Any, Protocol
 
 import strawberry
 
@@ -96,7 +96,13 @@ class Actor:
         return await info.context.load(find, self.id) if self.kind == kind and self.id is not None else None
 
 
-def actor_in(row: Any) -> Actor:
+class Labeled(Protocol):
+    """A row with the label of its actor."""
+
+    actor: str
+
+
+def actor_in(row: Labeled) -> Actor:
     """Return the actor that a row names in its column `actor`."""
     return actor_of(row.actor)
 

@@ -22,6 +22,7 @@ from app.graphql.conversations import Conversation
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -31,7 +32,7 @@ describe(
     {
         "passed": "The next gate is checked.",
         "stop": "Nothing is sent.",
-        "hand_over": "People take over, and one text says so.",
+        "hand_over": "People take over, and the contact gets one text about it.",
         "hand_over_silently": "People take over, and nothing is sent.",
     },
     name="AiGateAction",
@@ -124,9 +125,9 @@ class AiDraftDecision:
         description="The run as it is now; null once its contact was deleted.",
         directives=guarded("agents:read"),
     )
-    async def run(self, info: Info) -> Any:
+    def run(self, info: Info) -> Load[Any]:
         """Return the run; it is read only if it is selected."""
-        return await info.context.load(queries.find_many_runs, self.run_id)
+        return info.context.load(queries.find_many_runs, self.run_id)
 
 
 @strawberry.type(description="Result of an AI agent for a text that was only tried. Nothing was sent.")
@@ -195,7 +196,11 @@ class AgentRunMutation:
         info: Info,
         run_id: RunId,
         body: Annotated[
-            str | None, strawberry.argument(description="Another text to send, 1 to 1600 characters.")
+            str | None,
+            strawberry.argument(
+                description="Another text to send, 1 to 1600 characters.",
+                directives=[Constraint(min_length=1, max_length=1600)],
+            ),
         ] = None,
     ) -> AiDraftDecision:
         """Approve a draft."""

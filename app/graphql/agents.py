@@ -86,10 +86,10 @@ class AiAgent:
     segment_id: BigInt | None = strawberry.field(description="The segment of the contacts that it answers. Null: all.")
     days: list[int] = strawberry.field(description="The days on which it answers, 1 (Monday) to 7; empty for all.")
     debounce_seconds: int = strawberry.field(description="The seconds that it waits for further texts.")
-    max_messages: int = strawberry.field(description="The most texts in a conversation without a person.")
-    max_unanswered: int = strawberry.field(description="The most texts without an answer of the contact.")
-    max_segments: int = strawberry.field(description="The most SMS parts of a text.")
-    daily_limit: int = strawberry.field(description="The most drafts of a day in UTC.")
+    max_messages: int = strawberry.field(description="The maximum number of texts in a conversation without a person.")
+    max_unanswered: int = strawberry.field(description="The maximum number of texts without an answer of the contact.")
+    max_segments: int = strawberry.field(description="The maximum number of SMS parts of a text.")
+    daily_limit: int = strawberry.field(description="The maximum number of drafts in a day (UTC).")
     hand_over_to: BigInt | None = strawberry.field(description="The user to whom it hands conversations over.")
     hand_over_message: str = strawberry.field(description="The text that it sends when it hands over.")
     created_by: strawberry.Private[str]
@@ -116,12 +116,18 @@ class AiAgent:
 class AiAgentChanges:
     """Changes of an agent."""
 
-    name: Maybe[str | None] = strawberry.field(default=None, description="Its name, 1 to 100 characters.")
+    name: Maybe[str | None] = strawberry.field(
+        default=None,
+        description="Its name.",
+        directives=[Constraint(min_length=1, max_length=100)],
+    )
     mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
     persona: Maybe[str | None] = strawberry.field(default=None, description="The way in which it introduces itself.")
     goals: Maybe[str | None] = strawberry.field(default=None, description="Goals of its conversations.")
     instructions: Maybe[str | None] = strawberry.field(
-        default=None, description="Its instructions, 2000 characters at most; facts in them may be stated."
+        default=None,
+        description="Its instructions; facts in them may be stated.",
+        directives=[Constraint(max_length=2000)],
     )
     number_ids: Maybe[list[BigInt] | None] = strawberry.field(
         default=None, description="The ids of the numbers that it answers at; empty for all."
@@ -135,15 +141,19 @@ class AiAgentChanges:
     opens_at: Maybe[str | None] = strawberry.field(default=None, description="The start of its hours, such as 09:00.")
     closes_at: Maybe[str | None] = strawberry.field(default=None, description="The end of its hours, up to 24:00.")
     debounce_seconds: Maybe[int | None] = _limit("debounce_seconds", "The seconds that it waits for further texts")
-    max_messages: Maybe[int | None] = _limit("max_messages", "The most texts in a conversation without a person")
-    max_unanswered: Maybe[int | None] = _limit("max_unanswered", "The most texts without an answer")
-    max_segments: Maybe[int | None] = _limit("max_segments", "The most SMS parts of a text")
-    daily_limit: Maybe[int | None] = _limit("daily_limit", "The most drafts of a day")
+    max_messages: Maybe[int | None] = _limit(
+        "max_messages", "The maximum number of texts in a conversation without a person"
+    )
+    max_unanswered: Maybe[int | None] = _limit("max_unanswered", "The maximum number of texts without an answer")
+    max_segments: Maybe[int | None] = _limit("max_segments", "The maximum number of SMS parts of a text")
+    daily_limit: Maybe[int | None] = _limit("daily_limit", "The maximum number of drafts in a day (UTC)")
     hand_over_to: Maybe[BigInt | None] = strawberry.field(
         default=None, description="The user to whom it hands conversations over; null for none."
     )
     hand_over_message: Maybe[str | None] = strawberry.field(
-        default=None, description="The text that it sends when it hands over, 320 characters at most."
+        default=None,
+        description="The text that it sends when it hands over, 320 characters at most.",
+        directives=[Constraint(max_length=320)],
     )
 
 
@@ -214,8 +224,16 @@ class AgentMutation:
     async def create_ai_agent(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="Its name, 1 to 100 characters.")],
-        instructions: Annotated[str, strawberry.argument(description="Its instructions, 2000 characters at most.")],
+        name: Annotated[
+            str,
+            strawberry.argument(description="Its name.", directives=[Constraint(min_length=1, max_length=100)]),
+        ],
+        instructions: Annotated[
+            str,
+            strawberry.argument(
+                description="Its instructions, 2000 characters at most.", directives=[Constraint(max_length=2000)]
+            ),
+        ],
         mode: Annotated[AgentMode, strawberry.argument(description="The use of its drafts.")] = AgentMode.approve,
         details: Annotated[AiAgentChanges | None, strawberry.argument(description="Its other fields.")] = None,
     ) -> models.Agent:
@@ -271,12 +289,17 @@ class AgentMutation:
         agent_id: AgentId,
         kind: Annotated[KnowledgeKind, strawberry.argument(description="The kind of the entry.")],
         title: Annotated[
-            str, strawberry.argument(description="The title of the document, or the question, 1 to 200 characters.")
+            str,
+            strawberry.argument(
+                description="The title of the document, or the question, 1 to 200 characters.",
+                directives=[Constraint(min_length=1, max_length=200)],
+            ),
         ],
         body: Annotated[
             str,
             strawberry.argument(
-                description="The text of the document, 20000 characters at most, or the answer, 320 at most."
+                description="The text of the document, 20000 characters at most, or the answer, 320 at most.",
+                directives=[Constraint(max_length=20000)],
             ),
         ],
     ) -> models.Knowledge:

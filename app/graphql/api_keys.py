@@ -7,14 +7,14 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.accounts import api_keys, keys, models, queries
+from app.domain.accounts import api_keys, keys, models, queries, scopes
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.kernel import idempotency
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
 from app.graphql.core.scalars import BigInt
@@ -55,6 +55,15 @@ class ApiKey:
         return actor_of(self.created_by)
 
 
+@strawberry.type(description="A scope, in words.")
+class ScopeDescription:
+    """A scope."""
+
+    name: str = strawberry.field(description="The scope, such as contacts:read.")
+    description: str = strawberry.field(description="The permission that it gives.")
+    is_for_automation: bool = strawberry.field(description="Whether a key for an automation platform can have it.")
+
+
 @strawberry.type(description="A key just made. Keep its text now: it cannot be shown again.")
 class NewApiKey(ApiKey):
     """A new API key."""
@@ -62,19 +71,40 @@ class NewApiKey(ApiKey):
     key: str = strawberry.field(description="The key's text, to be sent with every request.")
 
 
-Name = Annotated[str, strawberry.argument(description="The name of the key, 1 to 100 characters.")]
+Name = Annotated[
+    str,
+    strawberry.argument(
+        description="The name of the key, 1 to 100 characters.", directives=[Constraint(min_length=1, max_length=100)]
+    ),
+]
 Scopes = Annotated[
     list[str] | None,
     strawberry.argument(description="The scopes of the key; by default those of its kind that the caller has."),
 ]
 ExpiresAt = Annotated[datetime | None, strawberry.argument(description="The time at which it expires.")]
 KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
-OverlapHours = Annotated[int, strawberry.argument(description="For how many hours the old key still works, 0 to 72.")]
+OverlapHours = Annotated[
+    int,
+    strawberry.argument(
+        description="For how many hours the old key still works, 0 to 72.",
+        directives=[Constraint(minimum=0, maximum=72)],
+    ),
+]
 
 
 @strawberry.type
 class ApiKeyQuery:
     """Reading keys."""
+
+    @strawberry.field(
+        description="All scopes of keys and applications, in words; at most 40.", directives=guarded("account:read")
+    )
+    def scopes(self) -> list[ScopeDescription]:
+        """Return the scopes."""
+        return [
+            ScopeDescription(name=scope, description=words, is_for_automation=scope in scopes.AUTOMATION_LIMIT)
+            for scope, words in scopes.WORDS.items()
+        ]
 
     @strawberry.field(
         graphql_type=list[ApiKey],

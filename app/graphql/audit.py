@@ -7,7 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from app.domain.accounts import audit, models
-from app.domain.accounts.audit import AuditAction
+from app.domain.accounts.audit import AuditAction, EntryFilter
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info
@@ -101,6 +101,11 @@ class AuditQuery:
         self,
         info: Info,
         action: Annotated[AuditAction | None, strawberry.argument(description="Only entries of this action.")] = None,
+        actor: Annotated[
+            str | None, strawberry.argument(description="Only entries of an actor, by its label, such as user:5.")
+        ] = None,
+        since: Annotated[datetime | None, strawberry.argument(description="Only entries from this time on.")] = None,
+        until: Annotated[datetime | None, strawberry.argument(description="Only entries before this time.")] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -108,6 +113,5 @@ class AuditQuery:
         offset: Offset = 0,
     ) -> Page[models.AuditEntry]:
         """Return one page of the audit log."""
-        return await audit.find_entries(
-            info.context.unit, action, window(info, "audit_log", first, after, last, before, offset)
-        )
+        part = window(info, "audit_log", first, after, last, before, offset)
+        return await audit.find_entries(info.context.unit, EntryFilter(action, actor, since, until), part)

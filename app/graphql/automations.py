@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 from strawberry.scalars import JSON
@@ -18,11 +18,15 @@ from app.domain.segments import filters, sentences
 from app.graphql.actors import Actor, actor_of
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.segments import SegmentFilter
+
+NAME, ACTIONS = Constraint(min_length=1, max_length=100), Constraint(min_items=1, max_items=20)
+CONDITIONS, HOURS = Constraint(max_items=10), Constraint(minimum=1, maximum=720)
 
 describe(
     AutomationStatus,
@@ -36,7 +40,7 @@ describe(
         "event": "An event about a contact.",
         "schedule": "A time of the day, for every contact of the filter.",
         "missed_reply": "A contact waits for a reply for some hours.",
-        "birthday": "A date of a contact has its anniversary.",
+        "birthday": "The anniversary of a date of the contact.",
     },
     name="AutomationTriggerKind",
 )
@@ -51,7 +55,7 @@ describe(
         "assign": "Assign the contact to a user.",
         "enroll": "Enroll the contact in a drip sequence.",
         "exit_drips": "End the drip sequences of the contact.",
-        "notify": "Mail the owners of the account.",
+        "notify": "Give the owners of the account a notice.",
         "webhook": "Emit automation.webhook, which webhooks can subscribe to.",
         "ai_on": "Let AI agents answer in the conversation.",
         "ai_off": "Pause AI agents in the conversation.",
@@ -91,9 +95,11 @@ class AutomationTriggerInput:
     kind: TriggerKind = strawberry.field(description="The kind.")
     event: str | None = strawberry.field(default=None, description="For event: its name, such as new_contact.")
     where: list[EventCondition] | None = strawberry.field(
-        default=None, description="For event: conditions on it, all of which must hold; at most 10."
+        default=None, description="For event: conditions on it, all required; at most 10.", directives=[CONDITIONS]
     )
-    hours: int | None = strawberry.field(default=None, description="For missed_reply: the hours, 1 to 720.")
+    hours: int | None = strawberry.field(
+        default=None, description="For missed_reply: the hours, 1 to 720.", directives=[HOURS]
+    )
     field: str | None = strawberry.field(default=None, description="For birthday: the key of a custom field, a date.")
     at: str | None = strawberry.field(
         default=None, description="For schedule and birthday: the time of the account's day, such as 10:00."
@@ -114,7 +120,7 @@ class AutomationActionInput:
     user_id: BigInt | None = strawberry.field(default=None, description="For assign: the id of the user.")
     sequence_id: BigInt | None = strawberry.field(default=None, description="For enroll: the id of the sequence.")
     text: str | None = strawberry.field(
-        default=None, description="For notify: the words of the mail. For webhook: the text of the event."
+        default=None, description="For notify: the text of the notice. For webhook: the text of the event."
     )
     minutes: int | None = strawberry.field(default=None, description="For wait: the minutes.")
 
@@ -123,19 +129,21 @@ class AutomationActionInput:
 class AutomationInput:
     """The fields of a new automation."""
 
-    name: str = strawberry.field(description="The name, 1 to 100 characters.")
+    name: str = strawberry.field(description="The name, 1 to 100 characters.", directives=[NAME])
     trigger: AutomationTriggerInput = strawberry.field(description="The fact that starts runs.")
     filter: SegmentFilter | None = strawberry.field(
         default=None, description="The conditions that the contact must satisfy when the run starts."
     )
-    actions: list[AutomationActionInput] = strawberry.field(description="The actions in order, 1 to 20.")
+    actions: list[AutomationActionInput] = strawberry.field(description="In order, 1 to 20.", directives=[ACTIONS])
 
 
 @strawberry.input(description="The fields to change; fields that are left out keep their values.")
 class AutomationChanges:
     """The fields of an automation to change."""
 
-    name: strawberry.Maybe[str | None] = strawberry.field(description="The name, 1 to 100 characters. Not null.")
+    name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The name, 1 to 100 characters. Not null.", directives=[NAME]
+    )
     trigger: strawberry.Maybe[AutomationTriggerInput | None] = strawberry.field(
         description="The fact that starts runs. Not null."
     )
@@ -143,7 +151,8 @@ class AutomationChanges:
         description="The conditions on the contact; null for none."
     )
     actions: strawberry.Maybe[list[AutomationActionInput] | None] = strawberry.field(
-        description="The actions in order, 1 to 20. Runs under way keep theirs. Not null."
+        description="The actions in order, 1 to 20. Runs under way keep theirs. Not null.",
+        directives=[ACTIONS],
     )
 
 
@@ -175,9 +184,9 @@ class Automation:
     def summary(self) -> str:
         """Return the sentence."""
         condition = f", if {sentences.describe(filters.load(self.filter))}" if self.filter else ""
-        acts: Any = self.actions
-        then = ", then ".join(actions.describe(each) for each in acts)
-        return f"When {triggers.describe(self.trigger)}{condition}: {then}."  # pyright: ignore[reportArgumentType]
+        row = cast("models.Automation", self)  # resolvers return rows
+        then = ", then ".join(actions.describe(each) for each in row.actions)
+        return f"When {triggers.describe(row.trigger)}{condition}: {then}."
 
     @strawberry.field(description="The user, key or application that created it.")
     def creator(self) -> Actor:
@@ -237,9 +246,9 @@ class AutomationRun:
         return [RunResult(**{name: each.get(name) for name in names}) for each in row.results]
 
     @strawberry.field(graphql_type=Contact | None, description="The contact.", directives=guarded("contacts:read"))
-    async def contact(self, info: Info) -> Any:
+    def contact(self, info: Info) -> Load[Any]:
         """Return the contact."""
-        return await info.context.load(contacts.find_many, self.contact_id)
+        return info.context.load(contacts.find_many, self.contact_id)
 
 
 @strawberry.type(description="A common automation, ready to be created.")
@@ -387,4 +396,4 @@ def _fields(written: dict[str, Any]) -> AutomationFields:
         fields["filter"] = filter.read()
     if fields.get("actions") is not None:
         fields["actions"] = [vars(each) for each in fields["actions"]]
-    return fields  # pyright: ignore[reportReturnType]
+    return cast("AutomationFields", fields)

@@ -18,6 +18,7 @@ from app.graphql.actors import Actor, actor_in
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
@@ -135,7 +136,7 @@ class Transaction:
     id: BigInt = strawberry.field(description="The entry's id.")
     type: EntryType = strawberry.field(description="The reason for the change.")
     amount: BigInt = strawberry.field(description="Credits; negative for a debit.")
-    balance_after: BigInt = strawberry.field(description="The balance it left.")
+    balance_after: BigInt = strawberry.field(description="The balance after the change.")
     message_id: BigInt | None = strawberry.field(description="The message it was for.")
     description: str = strawberry.field(description="The purpose in words.")
     created_at: datetime = strawberry.field(description="The time of the change.")
@@ -150,9 +151,9 @@ class Transaction:
         description="The message it was for; null for other entries, and once the message is deleted.",
         directives=guarded("messages:read"),
     )
-    async def message(self, info: Info) -> Any:
+    def message(self, info: Info) -> Load[Any]:
         """Return the message."""
-        return await info.context.load(messages.find_many, self.message_id)
+        return info.context.load(messages.find_many, self.message_id)
 
 
 @strawberry.type
@@ -236,8 +237,8 @@ class BillingMutation:
 
     @strawberry.mutation(
         graphql_type=Balance,
-        description="Set the balance below which the owners are warned by mail, and return it. They are warned "
-        "once, and again only after credits were added.",
+        description="Set the balance below which the owners get a notice, and return it. They get it once, and "
+        "again only after credits were added.",
         directives=guarded("billing:write"),
     )
     async def set_low_balance(

@@ -1,8 +1,7 @@
 """Bookings and the texts about them, as the contract shows them."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 
@@ -14,6 +13,7 @@ from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -21,7 +21,7 @@ describe(
     BookingStatus,
     "The status of a booking.",
     {
-        "booked": "It holds.",
+        "booked": "It was neither moved nor canceled.",
         "moved": "Another booking has replaced it.",
         "canceled": "It was canceled.",
         "no_show": "The attendee did not come.",
@@ -46,7 +46,7 @@ describe(
         "waiting": "It waits for its time.",
         "sent": "It was sent.",
         "skipped": "It was not needed or not allowed; the reason says which.",
-        "canceled": "The booking was moved or canceled first.",
+        "canceled": "The booking was moved, canceled or missed first, or a no-show was withdrawn.",
         "refused": "It could not be sent; the reason is the code of the error.",
     },
 )
@@ -94,16 +94,16 @@ class Booking:
     updated_at: datetime = strawberry.field(description="The time of its last change.")
 
     @strawberry.field(graphql_type=list[BookingText], name="texts", description="Its texts; at most 100.")
-    async def planned_texts(self, info: Info) -> Sequence[models.BookingText]:
+    def planned_texts(self, info: Info) -> Load[Any]:
         """Return the texts."""
-        return await info.context.load_rows(queries.find_texts, "booking_id", self.id)
+        return info.context.load_rows(queries.find_texts, "booking_id", self.id)
 
     @strawberry.field(
         graphql_type=Contact | None, description="The attendee as a contact.", directives=guarded("contacts:read")
     )
-    async def contact(self, info: Info) -> object:
+    def contact(self, info: Info) -> Load[Any]:
         """Return the contact."""
-        return await info.context.load(contacts.find_many, self.contact_id)
+        return info.context.load(contacts.find_many, self.contact_id)
 
 
 @strawberry.type

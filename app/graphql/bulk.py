@@ -4,12 +4,14 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.bulk import changes, deletions
+from app.domain.accounts.scopes import Scope, require
+from app.domain.bulk import changes, deletions, enrollments
 from app.domain.bulk.selection import MAX_IDS, Selection, freeze
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactStatus, PipelineStage
 from app.domain.jobs import models
-from app.graphql.contacts import SEARCH
+from app.domain.messages.errors import ConsentNotAttested
+from app.graphql.contacts import SEARCH, SEARCHED
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.scalars import BigInt
@@ -26,7 +28,7 @@ FOR_IDS = (
 class ContactFilter:
     """A filter of contacts."""
 
-    search: str | None = strawberry.field(default=None, description=SEARCH)
+    search: str | None = strawberry.field(default=None, description=SEARCH, directives=[SEARCHED])
     stage: PipelineStage | None = strawberry.field(default=None, description="Only this stage.")
     status: ContactStatus | None = strawberry.field(default=None, description="Only this status.")
     tag: str | None = strawberry.field(default=None, description="Only with this tag.")
@@ -40,7 +42,11 @@ class ContactFilter:
 class ContactSelection:
     """A selection of contacts."""
 
-    ids: list[BigInt] | None = strawberry.field(default=None, description=f"Ids of contacts, 1 to {MAX_IDS}.")
+    ids: list[BigInt] | None = strawberry.field(
+        default=None,
+        description=f"Ids of contacts, 1 to {MAX_IDS}.",
+        directives=[Constraint(min_items=1, max_items=MAX_IDS)],
+    )
     filter: ContactFilter | None = strawberry.field(default=None, description="All contacts that a filter finds.")
     segment_id: BigInt | None = strawberry.field(
         default=None, description="All contacts that a segment has at this moment."
@@ -110,6 +116,33 @@ class BulkMutation:
     ) -> models.AccountJob:
         """Assign contacts."""
         return await changes.assign(info.context.unit, await _selection(info, contacts), assignee_id)
+
+    @strawberry.mutation(
+        graphql_type=Job,
+        description=(
+            "Enroll contacts in a drip sequence in the background, each as enroll does: active enrollments do not "
+            "change, and contacts that opted out or are set to do-not-disturb are problems of the job. The caller "
+            "certifies that each person gave prior express written consent to be texted, which is recorded. Needs "
+            "contacts:read too."
+        ),
+        directives=guarded(
+            "campaigns:send", "api_consent_attested_required", "conflict", "insufficient_scope", "not_found"
+        ),
+    )
+    async def bulk_enroll(
+        self,
+        info: Info,
+        contacts: Contacts,
+        sequence_id: Annotated[BigInt, strawberry.argument(description="The id of the drip sequence.")],
+        consent_attested: Annotated[
+            bool, strawberry.argument(description="True certifies the consent of every contact; false refuses.")
+        ],
+    ) -> models.AccountJob:
+        """Enroll contacts."""
+        require(info.context.unit.actor, [Scope.contacts_read])
+        if not consent_attested:
+            raise ConsentNotAttested()
+        return await enrollments.enroll(info.context.unit, await _selection(info, contacts), sequence_id)
 
     @strawberry.mutation(
         graphql_type=Job,

@@ -10,7 +10,7 @@ from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
 from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import SentMessage, accepted
@@ -27,13 +27,19 @@ class AudienceInput:
     """The conditions that choose an audience."""
 
     everyone: bool = strawberry.field(default=False, description="All contacts of the account.")
-    tags: list[str] | None = strawberry.field(default=None, description="Contacts with any of these tags, at most 50.")
+    tags: list[str] | None = strawberry.field(
+        default=None, description="Contacts with any of these tags.", directives=[Constraint(max_items=50)]
+    )
     stage: PipelineStage | None = strawberry.field(default=None, description="Contacts of this stage.")
     contact_ids: list[BigInt] | None = strawberry.field(
-        default=None, description=f"Only these contacts, at most {audience.MAX_IDS:,}."
+        default=None,
+        description="Only these contacts.",
+        directives=[Constraint(max_items=audience.MAX_IDS)],
     )
     excluded_tags: list[str] | None = strawberry.field(
-        default=None, description="Contacts with any of these tags are suppressed, at most 50."
+        default=None,
+        description="Contacts with any of these tags are suppressed.",
+        directives=[Constraint(max_items=50)],
     )
     segment_id: BigInt | None = strawberry.field(default=None, description="Contacts of this segment.")
     excluded_segment_id: BigInt | None = strawberry.field(default=None, description="A segment that is left out.")
@@ -80,8 +86,8 @@ class DeletedCampaign:
 class NewCampaign:
     """The fields of a new campaign."""
 
-    name: str = strawberry.field(description="The name, 1 to 100 characters.")
-    body: str = strawberry.field(description=BODY)
+    name: str = strawberry.field(description="The name.", directives=[Constraint(min_length=1, max_length=100)])
+    body: str = strawberry.field(description=BODY, directives=[Constraint(min_length=1, max_length=1600)])
     audience: AudienceInput | None = strawberry.field(
         default=None, description="The contacts that it reaches; needed before it is sent."
     )
@@ -101,8 +107,12 @@ class NewCampaign:
 class CampaignChanges:
     """The fields of a campaign that can be changed."""
 
-    name: strawberry.Maybe[str | None] = strawberry.field(description="The name, 1 to 100 characters.")
-    body: strawberry.Maybe[str | None] = strawberry.field(description=BODY)
+    name: strawberry.Maybe[str | None] = strawberry.field(
+        description="The name.", directives=[Constraint(min_length=1, max_length=100)]
+    )
+    body: strawberry.Maybe[str | None] = strawberry.field(
+        description=BODY, directives=[Constraint(min_length=1, max_length=1600)]
+    )
     audience: strawberry.Maybe[AudienceInput | None] = strawberry.field(description="The contacts that it reaches.")
     phone_number_id: strawberry.Maybe[BigInt | None] = strawberry.field(
         description="The number that all texts leave from; null to let each leave from the best one."
@@ -135,7 +145,10 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Change a campaign that is a draft. A scheduled one is unscheduled first.",
+        description=(
+            "Change a campaign that is a draft. A scheduled one is unscheduled first. With expected_version, nothing "
+            "that others changed meanwhile is overwritten."
+        ),
         directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
     )
     async def update_campaign(
@@ -143,17 +156,24 @@ class CampaignMutation:
         info: Info,
         id: CampaignId,
         changes: Annotated[CampaignChanges, strawberry.argument(description="The changes.")],
+        expected_version: Annotated[
+            int | None,
+            strawberry.argument(
+                description="The version that the caller has read: the request is refused if the campaign was changed "
+                "since."
+            ),
+        ] = None,
     ) -> models.Campaign:
         """Change a draft."""
         written: dict[str, Any] = dict(given(vars(changes), CampaignFields))
         if "audience" in written:
             written["audience"] = written["audience"].read()
-        return await service.update(info.context.unit, id, cast("CampaignFields", written))
+        return await service.update(info.context.unit, id, cast("CampaignFields", written), expected_version)
 
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Send a campaign, at once or at a time. Its content is frozen now, its audience when it starts; each "
+            "Send a campaign, at once or at a time. Its content is fixed now, its audience when it starts; each "
             "contact gets one text at most. The caller certifies that the recipients gave prior express written "
             "consent to be texted, which is recorded with each text. Sending again answers conflict."
         ),
@@ -204,7 +224,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Pause a campaign: texts that are not in a call to a carrier wait. One that is paused stays so.",
+        description="Pause a campaign: texts that are not being handed over wait. A paused one does not change.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
     async def pause_campaign(self, info: Info, id: CampaignId) -> models.Campaign:
@@ -214,7 +234,7 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Go on with a paused campaign. One that is sending goes on; one that costs more than it may is refused."
+            "Resume a paused campaign. One that is sending does not change; one that exceeds max_credits is refused."
         ),
         directives=guarded(
             "campaigns:send", "api_consent_attested_required", "conflict", "not_found", "over_max_credits"

@@ -6,23 +6,37 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.campaigns import models, previews, samples
+from app.domain.campaigns import models, previews, reasons, samples
 from app.domain.campaigns.planning import Planned
-from app.domain.campaigns.previews import Preview
+from app.domain.campaigns.previews import Preview, Start
+from app.domain.campaigns.reasons import Reason
 from app.domain.kernel.sms_parts import Encoding
-from app.graphql.campaigns import Campaign, CampaignId, LocalTime, read_local_time
+from app.graphql.campaigns import REASON_DESCRIPTION, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 from app.graphql.texts import TextFinding, find_findings
+
+describe(
+    Reason,
+    "The reason for which a contact gets no text of a campaign.",
+    {reason: reasons.DESCRIPTIONS[reason] for reason in Reason},
+    name="CampaignExclusionReason",
+)
 
 
 @strawberry.type(description="The number of contacts that get no text for one reason.")
 class ExcludedCount:
     """A count of contacts that get no text."""
 
-    reason: str = strawberry.field(description="The reason, such as opted_out or landline.")
+    reason: Reason = strawberry.field(description="The reason.")
     count: BigInt = strawberry.field(description="Number of contacts.")
+
+    @strawberry.field(description=REASON_DESCRIPTION)
+    def description(self) -> str | None:
+        """Return the sentence."""
+        return reasons.describe(self.reason)
 
 
 @strawberry.type(description="The number of texts with a number of SMS parts.")
@@ -39,6 +53,20 @@ class EncodingCount:
 
     encoding: Encoding = strawberry.field(description="The alphabet.")
     count: BigInt = strawberry.field(description="Number of texts.")
+
+
+@strawberry.type(description="A character outside GSM-7, because of which texts are sent in UCS-2.")
+class CampaignCharacter:
+    """A character that costs parts."""
+
+    character: str = strawberry.field(description="The character.")
+    replacement: str | None = strawberry.field(
+        description="Its replacement by smart encoding; empty where it is removed, null where there is none."
+    )
+    texts: BigInt = strawberry.field(description="Number of texts with it.")
+    credits: BigInt = strawberry.field(
+        description="Credits that these texts cost more than with characters of GSM-7 in place of all others."
+    )
 
 
 @strawberry.type(description="The text that one contact would get.")
@@ -60,8 +88,8 @@ class ZoneCount:
 
     zones: list[str] = strawberry.field(description="The zones (IANA), in all of which it must be daytime.")
     opens_at: datetime | None = strawberry.field(
-        description="The time from which these texts leave: now, or local_at on the clock of the first zone, or the "
-        "next time that quiet hours allow; null if they do not within two weeks."
+        description="The time from which these texts leave: that of the start, or local_at on the clock of the first "
+        "zone, or the next time that quiet hours allow; null if they do not within two weeks."
     )
     count: BigInt = strawberry.field(description="Number of texts.")
 
@@ -90,7 +118,7 @@ class CampaignPreview:
     def excluded(self) -> list[ExcludedCount]:
         """Return the counts by reason."""
         found = row_of(self, Preview).excluded
-        return [ExcludedCount(reason=reason, count=BigInt(count)) for reason, count in found.items()]
+        return [ExcludedCount(reason=Reason(reason), count=BigInt(count)) for reason, count in found.items()]
 
     @strawberry.field(description="The texts by their number of SMS parts.")
     def histogram(self) -> list[PartsCount]:
@@ -103,6 +131,15 @@ class CampaignPreview:
         """Return the counts by alphabet."""
         found = row_of(self, Preview).encodings
         return [EncodingCount(encoding=Encoding(name), count=BigInt(count)) for name, count in found.items()]
+
+    @strawberry.field(
+        graphql_type=list[CampaignCharacter],
+        description="The characters outside GSM-7 in the texts as they would be sent, those that cost most first, at "
+        f"most {previews.MOST_CHARACTERS}.",
+    )
+    def characters(self) -> Sequence[Any]:
+        """Return the characters."""
+        return row_of(self, Preview).characters
 
     @strawberry.field(description="The texts by the time zones of their recipients, the largest group first.")
     def zones(self) -> list[ZoneCount]:
@@ -147,11 +184,20 @@ class CampaignPreviewQuery:
         "beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )
-    async def preview_campaign(self, info: Info, id: CampaignId, local_at: LocalTime = None) -> Preview:
+    async def preview_campaign(
+        self,
+        info: Info,
+        id: CampaignId,
+        local_at: LocalTime = None,
+        at: Annotated[
+            datetime | None,
+            strawberry.argument(description="The time at which it would start; null for now, or as it is scheduled."),
+        ] = None,
+    ) -> Preview:
         """Return the preview."""
-        services, at = info.context.services, read_local_time(local_at)
+        services, start = info.context.services, Start(at, read_local_time(local_at))
         max_segments = services.acceptor.max_segments
-        return await previews.preview(info.context.unit, services.database.pool, id, max_segments, at)
+        return await previews.preview(info.context.unit, services.database.pool, id, max_segments, start)
 
     @strawberry.field(
         graphql_type=SampleText | None,
@@ -163,9 +209,20 @@ class CampaignPreviewQuery:
         self,
         info: Info,
         body: Annotated[
-            str, strawberry.argument(description="The text, 1 to 1600 characters. A faulty placeholder is refused.")
+            str,
+            strawberry.argument(
+                description="The text, 1 to 1600 characters. A faulty placeholder is refused.",
+                directives=[Constraint(min_length=1, max_length=1600)],
+            ),
         ],
         contact_id: Annotated[BigInt, strawberry.argument(description="The contact.")],
+        is_smart_encoded: Annotated[
+            bool | None,
+            strawberry.argument(
+                description="Whether typographic characters are replaced, as in a campaign; null for the account's "
+                "setting."
+            ),
+        ] = None,
     ) -> Planned:
         """Return the text."""
-        return await samples.render(info.context.unit, body, contact_id)
+        return await samples.render(info.context.unit, body, contact_id, is_smart_encoded=is_smart_encoded)

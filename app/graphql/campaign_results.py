@@ -7,7 +7,7 @@ import strawberry
 
 from app.domain.campaigns import breakdown, diagnosis
 from app.domain.campaigns.breakdown import BreakdownGroup
-from app.domain.campaigns.diagnosis import FindingCode, Verdict
+from app.domain.campaigns.findings import FindingCode, Verdict
 from app.graphql.campaigns import CampaignId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
@@ -36,11 +36,17 @@ describe(
         "credits_exhausted": "It waits for credits.",
         "audience_shrink": "More than a fifth of the audience got no text.",
         "delivery_below_usual": "Significantly fewer texts were delivered than in the 28 days before.",
+        "number_below_usual": "A number delivered significantly less than in the 28 days before.",
+        "hour_below_others": "The texts of an hour were delivered significantly less than the others.",
+        "number_health": "A number of the campaign has a health below 80.",
         "filtered": "Carriers filtered more than one text of fifty.",
         "sender_refused": "The carrier refused the sender or its account.",
         "landlines": "More than one phone of twenty is a landline.",
         "opt_outs": "More than one contact of a hundred opted out.",
         "many_segments": "Most texts take more than one SMS part.",
+        "stale_contacts": "Many contacts have not written for a year.",
+        "deferred": "More than a fifth of the texts wait for their hour.",
+        "throttled": "The carrier refused texts as too many for its limits.",
         "no_opt_out_text": "The text does not say how to opt out.",
     },
     name="CampaignProblem",
@@ -57,7 +63,7 @@ describe(
 )
 
 
-@strawberry.type(description="The recipients of one group of a campaign, and what became of them.")
+@strawberry.type(description="The recipients of one group of a campaign, and the results of their texts.")
 class CampaignBreakdownRow:
     """A row of a breakdown."""
 

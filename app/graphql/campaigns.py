@@ -5,15 +5,19 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.campaigns import models, queries
-from app.domain.campaigns.models import CampaignStatus, PauseReason, RecipientState
+from app.domain.campaigns import models, queries, reasons
+from app.domain.campaigns.models import Answer, CampaignStatus, PauseReason, RecipientState
+from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel import instants
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_of
+from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -25,7 +29,7 @@ describe(
         "scheduled": "It starts at its time. It can be unscheduled until then, and changed as a draft.",
         "sending": "Its texts leave, at the pace of the numbers.",
         "paused": "It sends nothing until it is resumed; reason says why.",
-        "completed": "Every recipient has got its text, or none by a rule. Reports may still come in.",
+        "completed": "No text is left to send. Reports on sent texts may still arrive.",
         "canceled": "It was canceled.",
         "failed": "It could not send anything; reason says why.",
     },
@@ -34,7 +38,7 @@ describe(
     RecipientState,
     "The state of a recipient. The recipients of all states together are the audience.",
     {
-        "queued": "Its text waits for its turn.",
+        "queued": "Its text is not accepted yet.",
         "suppressed": "It gets no text; reason says why.",
         "deferred": "Its text waits for local_at on the clock of the recipient.",
         "claimed": "Its text was debited and is on its way to the carrier.",
@@ -43,6 +47,12 @@ describe(
         "failed": "The text failed and was refunded; reason is the code of the failure.",
         "canceled": "The campaign was canceled before the text left.",
     },
+)
+describe(
+    Answer,
+    "The answer of a recipient, within 72 hours of the text.",
+    {"replied": "A reply.", "opted_out": "An opt-out."},
+    name="RecipientAnswer",
 )
 describe(
     PauseReason,
@@ -69,6 +79,7 @@ LocalTime = Annotated[
         "quiet hours allow. Where it is past, the text is due at once."
     ),
 ]
+REASON_DESCRIPTION = "The reason as a sentence, with the advised action; null without a reason."
 MAX_CREDITS = "The most credits that it may cost; one that costs more sends nothing. Null for no limit."
 
 
@@ -102,6 +113,11 @@ class RecipientCount:
     segments: BigInt = strawberry.field(description="The SMS parts of their texts.")
     credits: BigInt = strawberry.field(description="The credits of their texts, without those that were refunded.")
 
+    @strawberry.field(description=REASON_DESCRIPTION)
+    def description(self) -> str | None:
+        """Return the sentence."""
+        return reasons.describe(self.reason)
+
 
 @strawberry.type(description="One text to many contacts.")
 class Campaign:
@@ -109,6 +125,7 @@ class Campaign:
 
     id: BigInt = strawberry.field(description="The campaign's id.")
     name: str = strawberry.field(description="The name of the campaign.")
+    version: int = strawberry.field(description="The version: 1 at first, and one more with each change of the draft.")
     status: CampaignStatus = strawberry.field(description="The status of the campaign.")
     reason: strawberry.Private[str]
     body: str = strawberry.field(description="The text, with its placeholders.")
@@ -175,9 +192,9 @@ class Campaign:
         description="Its recipients by state and reason; their sum is the audience, at any time. Empty before it is "
         "sent.",
     )
-    async def counts(self, info: Info) -> Any:
+    def counts(self, info: Info) -> Load[Any]:
         """Return the counts."""
-        return await info.context.load_rows(queries.find_counts, "campaign_id", self.id)
+        return info.context.load_rows(queries.find_counts, "campaign_id", self.id)
 
 
 @strawberry.type(description="A contact as a recipient of a campaign.")
@@ -206,6 +223,20 @@ class CampaignRecipient:
     settled_at: datetime | None = strawberry.field(description="The time of the final state.")
     replied_at: datetime | None = strawberry.field(description="The time of the first reply within 72 hours.")
     opted_out_at: datetime | None = strawberry.field(description="The time of an opt-out within 72 hours.")
+
+    @strawberry.field(description=REASON_DESCRIPTION)
+    def description(self) -> str | None:
+        """Return the sentence."""
+        return reasons.describe(self.reason)
+
+    @strawberry.field(
+        graphql_type=Contact | None,
+        description="The contact; null once it was deleted.",
+        directives=guarded("contacts:read"),
+    )
+    async def contact(self, info: Info) -> Any:
+        """Return the contact."""
+        return await info.context.load(contacts.find_many, self.contact_id)
 
     @strawberry.field(description="The number that the text left from; null before it was chosen.")
     def from_number(self) -> str | None:
@@ -259,6 +290,10 @@ class CampaignQuery:
         info: Info,
         campaign_id: CampaignId,
         state: Annotated[RecipientState | None, strawberry.argument(description="Only this state.")] = None,
+        reason: Annotated[
+            str | None, strawberry.argument(description="Only this reason; fastest together with its state.")
+        ] = None,
+        answer: Annotated[Answer | None, strawberry.argument(description="Only those with this answer.")] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -267,7 +302,8 @@ class CampaignQuery:
     ) -> Page[models.Recipient]:
         """Return one page of recipients."""
         wanted = window(info, "campaign_recipients", first, after, last, before, offset)
-        return await queries.find_recipients(info.context.unit, campaign_id, state, wanted)
+        filter = queries.RecipientFilter(state, reason, answer)
+        return await queries.find_recipients(info.context.unit, campaign_id, filter, wanted)
 
 
 def read_local_time(written: str | None) -> datetime | None:
@@ -281,4 +317,4 @@ def read_local_time(written: str | None) -> datetime | None:
     if found is None or found.tzinfo:
         reason = "local_at must be a date and a time without a zone, such as 2026-11-27T10:00."
         raise InvalidInput(reason=reason, field="local_at")
-    return found
+    return instants.bound(found)

@@ -19,8 +19,9 @@ from app.domain.numbers import senders
 from app.domain.numbers.senders import ImportedNumbers, NewNumber
 from app.graphql.carrier_health import CarrierHealth, of_connections
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.scalars import BigInt
 from app.graphql.numbers import PhoneNumber
 
@@ -108,11 +109,11 @@ class CarrierConnection:
 
     @strawberry.field(
         graphql_type=CarrierHealth,
-        description="Its health: what happened on it lately, its speed, and conditions that need a person.",
+        description="Its health: its latest results, its speed, and the conditions that need a person.",
     )
-    async def health(self, info: Info) -> object:
+    def health(self, info: Info) -> Load[Any]:
         """Return the health, read at once for a whole list."""
-        return await info.context.load(of_connections, self.id)
+        return info.context.load(of_connections, self.id)
 
     @strawberry.field(description="The address that the carrier posts status reports to.")
     def status_url(self, info: Info) -> str:
@@ -219,7 +220,9 @@ class CarrierConnectionMutation:
         info: Info,
         id: ConnectionId,
         credentials: Annotated[list[CarrierValueInput], strawberry.argument(description="The new credentials.")],
-        overlap_hours: Annotated[int, strawberry.argument(description="0 to 72.")] = 24,
+        overlap_hours: Annotated[
+            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+        ] = 24,
     ) -> CarrierCheck:
         """Rotate the credentials."""
         unit, ports = info.context.unit, info.context.services.carriers

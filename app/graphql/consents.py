@@ -6,7 +6,7 @@ from typing import Annotated
 import strawberry
 
 from app.domain.consent import evidence, models, queries
-from app.domain.consent.models import ConsentKind
+from app.domain.consent.models import ConsentKind, SuppressionReason
 from app.domain.contacts import service as contacts
 from app.domain.kernel.paging import Page
 from app.graphql.actors import Actor, actor_in
@@ -21,11 +21,11 @@ describe(
     "The statement of a consent record.",
     {
         "opt_in": "The person agreed to texts.",
-        "opt_out": "The person texted a stop word.",
+        "opt_out": "The person texted an opt-out word, such as STOP.",
         "re_opt_in": "The person agreed again after an opt-out.",
         "attested": "The sender of a text certified that the person had agreed.",
         "opt_in_requested": "The person texted a keyword, and was asked to confirm it with YES: no consent yet.",
-        "revoked_other": "The person took consent back in another way than by a stop word.",
+        "revoked_other": "The person withdrew consent in another way than by an opt-out word.",
     },
 )
 
@@ -55,11 +55,16 @@ class Consent:
         directives=guarded("messages:read"),
     )
     note: str = strawberry.field(description="The note of the recorder.", directives=guarded("messages:read"))
+    ip_address: str = strawberry.field(
+        description="The IP address of the person, where a form has recorded it.",
+        directives=guarded("messages:read"),
+    )
+    user_agent: str = strawberry.field(
+        description="The browser of the person, where a form has recorded it.", directives=guarded("messages:read")
+    )
     recorded_at: datetime = strawberry.field(description="The time at which it was recorded.")
 
-    @strawberry.field(
-        description="The time at which the person said so: that of the record, if no earlier one was given."
-    )
+    @strawberry.field(description="The time of the statement; the time of the record, if no earlier one was given.")
     def occurred_at(self) -> datetime:
         """Return the time of the statement."""
         row = row_of(self, models.Consent)
@@ -71,13 +76,29 @@ class Consent:
         return actor_in(self)
 
 
+describe(
+    SuppressionReason,
+    "The cause of an opt-out.",
+    {
+        "keyword": "The person texted an opt-out word, such as STOP.",
+        "typo": "The person texted a misspelled opt-out word.",
+        "intent": "The person asked in other words for no more texts.",
+        "carrier": "The carrier refuses texts to the phone, or has answered the opt-out itself.",
+        "recorded": "A user, an import or a merge recorded an opt-out that was given elsewhere.",
+        "api": "The status of the contact was set.",
+        "review": "A user decided that an unclear reply was an opt-out.",
+        "review_expired": "No user decided on an unclear reply within 24 hours.",
+        "phone_changed": "The contact got another phone while an unclear reply waited for a decision.",
+        "contact_deleted": "The contact was deleted while an unclear reply waited for a decision.",
+    },
+)
+
+
 @strawberry.type(description="The block of a phone that has opted out, which outlives its contact.")
 class Suppression:
     """A suppression."""
 
-    reason: str = strawberry.field(
-        description="The cause: keyword or intent of a reply, review, recorded by a user, or the carrier.",
-    )
+    reason: SuppressionReason = strawberry.field(description="The cause.")
     keyword: str = strawberry.field(
         description="The word or the first words of the opt-out.", directives=guarded("messages:read")
     )
@@ -121,7 +142,9 @@ class PhoneConsent:
     def of(cls, found: evidence.PhoneConsent) -> "PhoneConsent":
         """Return what holds for a phone, as the contract shows it."""
         held, blocked = found.hold, found.suppression
-        shown = blocked and Suppression(reason=blocked.reason, keyword=blocked.keyword, created_at=blocked.created_at)
+        shown = blocked and Suppression(
+            reason=SuppressionReason(blocked.reason), keyword=blocked.keyword, created_at=blocked.created_at
+        )
         asked = found.opt_in_request
         return cls(
             phone=found.phone,

@@ -11,7 +11,7 @@ from app.domain.consent import queries as consents
 from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage, TimeZoneSource
-from app.domain.contacts.queries import ContactFilter, ContactSort
+from app.domain.contacts.queries import MAX_SEARCH, ContactFilter, ContactSort
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
@@ -26,6 +26,7 @@ from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.lazy import lazily
+from app.graphql.core.loading import Load, reads
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.custom_fields import CustomFieldValue, CustomValue, texts_of, values_of
@@ -42,7 +43,7 @@ describe(
 )
 describe(
     PipelineStage,
-    "The stage of a contact in the sales pipeline.",
+    "The contact's stage in the pipeline.",
     {
         "new_lead": "Not contacted yet.",
         "contacted": "Contacted.",
@@ -55,14 +56,14 @@ describe(
 describe(
     ContactStatus,
     "Whether a contact has opted out of texts.",
-    {"active": "May be texted.", "opted_out": "Has said stop, and must not be texted."},
+    {"active": "May be texted.", "opted_out": "Has opted out."},
 )
 describe(
     ContactSort,
     "The order of contacts.",
     {
-        "name_asc": "By first and last name, from A to Z.",
-        "name_desc": "By first and last name, from Z to A.",
+        "name_asc": "By name, from A to Z.",
+        "name_desc": "By name, from Z to A.",
         "score_high": "The highest score first.",
         "date_added": "The latest added first.",
     },
@@ -72,11 +73,9 @@ ContactId = Annotated[BigInt, strawberry.argument(description="The contact's id.
 OptionalId = Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give phone.")]
 PHONE = "In E.164 form, such as +12025550143, or national form of the account's region."
 Phone = Annotated[str | None, strawberry.argument(description=f"The contact's phone. {PHONE}")]
-SEARCH = "Part of a name, phone or e-mail; + and 7 digits or more, the start of a phone."
-STATUS = (
-    "opted_out records that the person wants no more texts, and who said so. active changes nothing, and is refused "
-    "(contact_opted_out) where the phone has opted out."
-)
+SEARCH = f"Part of a name, phone or e-mail, at most {MAX_SEARCH} characters; + and 7 or more digits, a phone's start."
+SEARCHED = Constraint(max_length=MAX_SEARCH)
+STATUS = "opted_out records an opt-out. active changes nothing; once opted out it is refused (contact_opted_out)."
 WRITE_REFUSALS = ("conflict", "contact_opted_out", "invalid_phone", "not_found")
 
 
@@ -103,7 +102,7 @@ class Contact:
     status: ContactStatus = strawberry.field(description="Whether the contact has opted out of texts.")
     dnd_sms: bool = strawberry.field(description="Whether the account has set do-not-disturb.")
     time_zone: str | None = strawberry.field(
-        description="The time zone (IANA) of the person; null where the phone tells the possible zones."
+        description="The time zone (IANA) of the person; null if only the possible zones of the phone are known."
     )
     time_zone_source: TimeZoneSource | None = strawberry.field(description="The source of the time zone.")
     held_until: datetime | None = strawberry.field(
@@ -146,33 +145,32 @@ class Contact:
         description="The assigned user, removed or not; null while none is.",
         directives=guarded("conversations:read"),
     )
-    async def assignee(self, info: Info) -> Any:
+    def assignee(self, info: Info) -> Load[Any]:
         """Return the assignee."""
-        return await info.context.load(accounts.find_users, self.assignee_id)
+        return info.context.load(accounts.find_users, self.assignee_id)
 
     @strawberry.field(description="The parts of the score; the points add up to it.")
     def score_reasons(self) -> list[ScoreReason]:
         """Explain the score."""
-        return [
-            ScoreReason(reason=part.reason, points=part.points) for part in score.explain(row_of(self, models.Contact))
-        ]
+        return [ScoreReason(reason=it.reason, points=it.points) for it in score.explain(row_of(self, models.Contact))]
 
     @strawberry.field(
         graphql_type=list[Consent],
         description=f"The newest {MAX_CONSENTS} consent records of the phone, the oldest first. phone_consent has all.",
     )
-    async def consents(self, info: Info) -> Any:
+    def consents(self, info: Info) -> Load[Any]:
         """Return the consent records of the phone."""
-        return await info.context.load_rows(consents.find_consents, "phone", row_of(self, models.Contact).phone)
+        return info.context.load_rows(consents.find_consents, "phone", row_of(self, models.Contact).phone)
 
     @strawberry.field(
         graphql_type=lazily("Conversation", "app.graphql.conversations") | None,
         description="The conversation with the contact; null before the first message.",
         directives=guarded("conversations:read"),
     )
-    async def conversation(self, info: Info) -> Any:
+    @reads("id")
+    def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return await info.context.load(conversations.find_by_contacts, self.id)
+        return info.context.load(conversations.find_by_contacts, self.id)
 
 
 @strawberry.input
@@ -189,15 +187,17 @@ class ContactDetails:
         description="The e-mail address.", directives=[Constraint(max_length=service.MAX_EMAIL)]
     )
     tags: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description=f"All labels, each once, {service.MAX_TAG} characters at most; they replace those there were.",
+        description="All labels, each once; they replace those there were.",
         directives=[Constraint(max_length=service.MAX_TAG)],
     )
-    pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(description="The stage; first new_lead.")
+    pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(
+        description="The stage; new_lead by default."
+    )
     source: strawberry.Maybe[str | None] = strawberry.field(
         description="The source of the contact.", directives=[Constraint(max_length=service.MAX_NAME)]
     )
     time_zone: strawberry.Maybe[str | None] = strawberry.field(
-        description="The time zone (IANA) of the person, such as America/Chicago; null for those of the phone."
+        description="The time zone (IANA) of the person, such as America/Chicago; null to use the zones of the phone."
     )
     dnd_sms: strawberry.Maybe[bool | None] = strawberry.field(description="True sets do-not-disturb, false lifts it.")
     status: strawberry.Maybe[ContactStatus | None] = strawberry.field(description=STATUS)
@@ -240,7 +240,7 @@ class ContactQuery:
     async def contacts(
         self,
         info: Info,
-        search: Annotated[str | None, strawberry.argument(description=SEARCH)] = None,
+        search: Annotated[str | None, strawberry.argument(description=SEARCH, directives=[SEARCHED])] = None,
         stage: Annotated[PipelineStage | None, strawberry.argument(description="Only this stage.")] = None,
         status: Annotated[ContactStatus | None, strawberry.argument(description="Only this status.")] = None,
         tag: Annotated[str | None, strawberry.argument(description="Only with this tag.")] = None,
@@ -324,7 +324,7 @@ class ContactMutation:
         self,
         info: Info,
         contact: Annotated[NewContact, strawberry.argument(description="The contact.")],
-        source_if_new: Annotated[str, strawberry.argument(description="The source of a new one that names none.")] = "",
+        source_if_new: Annotated[str, strawberry.argument(description="The source of a new contact without one.")] = "",
         idempotency_key: IdempotencyKey = None,
     ) -> models.Contact:
         """Add or change a contact."""

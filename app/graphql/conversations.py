@@ -20,8 +20,9 @@ from app.domain.messages.reading import ThreadFields
 from app.graphql.accounts import User
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load, reads
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
@@ -32,7 +33,7 @@ describe(
     {
         "open": "It needs an answer or a decision.",
         "closed": "It is done, until the contact writes again.",
-        "snoozed": "It is put off until snoozed_until, or until the contact writes again.",
+        "snoozed": "It waits until snoozed_until, or until the contact writes.",
     },
 )
 describe(
@@ -57,7 +58,10 @@ describe(
 ConversationId = Annotated[BigInt, strawberry.argument(description="The conversation's id.")]
 ConversationIds = Annotated[
     list[BigInt],
-    strawberry.argument(description=f"The ids of the conversations, {service.MAX_TOGETHER} at most."),
+    strawberry.argument(
+        description=f"The ids of the conversations, {service.MAX_TOGETHER} at most.",
+        directives=[Constraint(max_items=service.MAX_TOGETHER)],
+    ),
 ]
 AssigneeId = Annotated[
     BigInt | None, strawberry.argument(description="The id of a user, or null to remove the assignment.")
@@ -106,7 +110,7 @@ class Conversation:
 
     @strawberry.field(
         graphql_type=datetime | None,
-        description="The time at which a possible opt-out becomes one, unless someone decides; null if there is none.",
+        description="The time at which a possible opt-out becomes one, unless a user decides; null if there is none.",
         directives=guarded("contacts:read"),
     )
     async def review_due_at(self, info: Info) -> Any:
@@ -115,32 +119,35 @@ class Conversation:
         return contact.held_until if contact else None
 
     @strawberry.field(graphql_type=Contact, description="The contact.", directives=guarded("contacts:read"))
-    async def contact(self, info: Info) -> Any:
+    @reads("contact_id")
+    def contact(self, info: Info) -> Load[Any]:
         """Return the contact."""
-        return await info.context.load(contacts.find_many, self.contact_id)
+        return info.context.load(contacts.find_many, self.contact_id)
 
     @strawberry.field(
         graphql_type=User | None,
         description="The assigned user, removed or not; null while it is unassigned.",
         directives=guarded("conversations:read"),
     )
-    async def assignee(self, info: Info) -> Any:
+    def assignee(self, info: Info) -> Load[Any]:
         """Return the assignee."""
-        return await info.context.load(accounts.find_users, self.assignee_id)
+        return info.context.load(accounts.find_users, self.assignee_id)
 
     @strawberry.field(
         graphql_type=Message | None, description="The latest message.", directives=guarded("messages:read")
     )
-    async def last_message(self, info: Info) -> Any:
+    @reads("id")
+    def last_message(self, info: Info) -> Load[Any]:
         """Return the latest message."""
-        return await info.context.load(messages.find_last, self.id)
+        return info.context.load(messages.find_last, self.id)
 
     @strawberry.field(
         graphql_type=Connection[Message],
         description="The messages of the conversation, the newest first.",
         directives=guarded("messages:read"),
     )
-    async def messages(
+    @reads("id")
+    def messages(
         self,
         info: Info,
         first: First = None,
@@ -148,10 +155,10 @@ class Conversation:
         last: Last = None,
         before: Before = None,
         offset: Offset = 0,
-    ) -> Page[MessageRow] | None:
+    ) -> Load[Page[MessageRow] | None]:
         """Return one page of the messages."""
         place = window(info, "messages", first, after, last, before, offset)
-        return await info.context.load(messages.FindPages(place), self.id)
+        return info.context.load(messages.FindPages(place), self.id)
 
 
 @strawberry.input(description="The fields to change; fields that are left out keep their values.")

@@ -20,7 +20,7 @@ from app.graphql.integrations import Integration
 describe(
     CrmState,
     "Whether a CRM may be called.",
-    {"authorized": "It may.", "lost": "It refuses the tokens: authorize it again with connect_crm."},
+    {"authorized": "It may be called.", "lost": "It refuses the tokens: authorize it again with connect_crm."},
 )
 describe(
     CrmSync,
@@ -28,7 +28,7 @@ describe(
     {
         "fetching": "The contacts of the CRM are fetched.",
         "offering": "The contacts of the account that the CRM lacks are added there.",
-        "done": "It is over; changes of either side follow at once.",
+        "done": "It is complete; later changes on either side are synchronized at once.",
     },
 )
 describe(
@@ -169,7 +169,7 @@ class CrmMutation:
     @strawberry.mutation(
         graphql_type=Integration,
         description=(
-            "Finish an authorization with the parameters with which the CRM led the person back, and return the "
+            "Finish an authorization with the parameters that the CRM added to the callback address, and return the "
             "integration. The page /crm/callback does this for people who are signed in."
         ),
         directives=guarded("webhooks:manage", "crm_authorization_refused", "conflict", "unavailable"),

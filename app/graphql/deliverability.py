@@ -39,6 +39,8 @@ describe(
         "unreachable": "More than one phone of ten could not be reached.",
         "sender_refused": "The carrier refused texts for the sender or its account.",
         "volume_jump": "More than three times as many texts left as in the weeks before.",
+        "reply_rate_dropped": "Less than half as many texts were answered as in the four weeks before.",
+        "repeated_text": "More than four of five of the newest texts are the same.",
     },
     name="NumberProblem",
 )

@@ -1,7 +1,8 @@
 """Likely duplicates among contacts, and merges, as the contract shows them."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import strawberry
 
@@ -13,8 +14,9 @@ from app.domain.erasure import merging
 from app.domain.erasure.merging import Merge
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.paging import After, open_cursor, seal_cursor
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -33,8 +35,8 @@ Take = Annotated[
     list[str] | None,
     strawberry.argument(
         description=(
-            "The fields whose values the deleted contact gives, such as first_name or custom.size; for the others it "
-            "gives them where the contact that remains has none."
+            "The fields that take the value of the deleted contact, such as first_name or custom.size. Other fields "
+            "take it only where the contact that remains has none."
         )
     ),
 ]
@@ -56,12 +58,19 @@ class DuplicateContact:
 class DuplicateContacts:
     """A group of likely duplicates."""
 
-    value: str = strawberry.field(
-        description="The value that they have in common; pass it as after to get the next page."
-    )
+    value: str = strawberry.field(description="The value that they have in common.")
+    cursor: str = strawberry.field(description="Pass that of the last group as after to get the next groups.")
     contacts: list[DuplicateContact] = strawberry.field(
         description=f"The contacts, the oldest first; at most {MAX_IN_GROUP}."
     )
+
+
+class Group(NamedTuple):
+    """A group of likely duplicates, with its contacts as rows."""
+
+    value: str
+    cursor: str
+    contacts: Sequence[models.Contact]
 
 
 @strawberry.type(description="A field of a contact after a merge.")
@@ -102,13 +111,20 @@ class DuplicateQuery:
         key: Annotated[
             str | None, strawberry.argument(description="The key of the custom field, for the kind custom_field.")
         ] = None,
-        first: Annotated[int, strawberry.argument(description=f"The number of groups, 1 to {MAX_GROUPS}.")] = 20,
-        after: Annotated[
-            str | None, strawberry.argument(description="The value of the last group of the page before.")
-        ] = None,
-    ) -> list[duplicates.Duplicates]:
+        first: Annotated[
+            int,
+            strawberry.argument(
+                description=f"The number of groups, 1 to {MAX_GROUPS}.",
+                directives=[Constraint(minimum=1, maximum=MAX_GROUPS)],
+            ),
+        ] = 20,
+        after: After = None,
+    ) -> list[Group]:
         """Return groups of duplicates."""
-        return await duplicates.find(info.context.unit, kind, key, first, after)
+        name = f"duplicate_contacts {kind} {key or ''}"
+        place = open_cursor(info, "after", name, after)
+        found = await duplicates.find(info.context.unit, kind, key, first, place)
+        return [Group(each.value, seal_cursor(info, name, each.value), each.contacts) for each in found]
 
     @strawberry.field(
         graphql_type=MergePreview | None,

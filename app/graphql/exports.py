@@ -28,7 +28,7 @@ class ExportMutation:
     """Exporting the account."""
 
     @strawberry.mutation(
-        description="Make a link that downloads everything that is kept of the account, but its secrets, as a zip "
+        description="Make a link that downloads all stored data of the account, except its secrets, as a zip "
         "archive. It works for ten minutes, as long as the key or the user that makes it may change the account.",
         directives=guarded("account:write"),
     )

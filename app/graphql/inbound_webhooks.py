@@ -9,7 +9,7 @@ from app.domain.integrations import hook_actions, models, queries, service
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.scalars import BigInt
 from app.graphql.integrations import Integration
 
@@ -184,7 +184,12 @@ class InboundWebhookMutation:
     async def add_inbound_webhook(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="A name, 1 to 100 characters.")],
+        name: Annotated[
+            str,
+            strawberry.argument(
+                description="A name, 1 to 100 characters.", directives=[Constraint(min_length=1, max_length=100)]
+            ),
+        ],
         actions: Annotated[WebhookActionsInput, strawberry.argument(description="Actions for each event.")],
     ) -> NewInboundWebhook:
         """Add a webhook."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 import strawberry
 
@@ -11,7 +11,7 @@ from app.domain.integrations.models import BookingTextKind, EventStatus, Integra
 from app.domain.integrations.service import IntegrationFields
 from app.domain.kernel.paging import Page
 from app.graphql.core.context import Info, given, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
@@ -19,7 +19,7 @@ from app.graphql.core.scalars import BigInt
 describe(
     IntegrationStatus,
     "Whether the events of an integration are applied, and its texts sent.",
-    {"active": "They are.", "paused": "They wait until it is resumed."},
+    {"active": "Events are applied, and texts sent.", "paused": "Events and texts wait until it is resumed."},
 )
 describe(
     EventStatus,
@@ -115,7 +115,9 @@ class IntegrationEvent:
     status: EventStatus = strawberry.field(description="State of the event.")
     result: str = strawberry.field(description="Its effect, or the reason why it could not be applied.")
     body: str = strawberry.field(
-        description="The body as it came; empty after 14 days, and once its contact is deleted."
+        description="The body as it came; empty after 14 days, once its contact is deleted, and once one of a CRM is "
+        "applied.",
+        directives=guarded("contacts:read"),
     )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact that it was about.")
     booking_id: BigInt | None = strawberry.field(description="The id of the booking that it was about.")
@@ -127,7 +129,9 @@ class IntegrationEvent:
 class IntegrationChanges:
     """The fields of an integration to change."""
 
-    name: strawberry.Maybe[str | None] = strawberry.field(description="A name, 1 to 100 characters. Not null.")
+    name: strawberry.Maybe[str | None] = strawberry.field(
+        description="A name, 1 to 100 characters. Not null.", directives=[Constraint(min_length=1, max_length=100)]
+    )
     phone_number_id: strawberry.Maybe[BigInt | None] = strawberry.field(
         description="The id of the number to send from; null for the number of the conversation."
     )
@@ -247,7 +251,7 @@ class IntegrationMutation:
         written = dict(given(vars(changes), IntegrationFields))
         if isinstance(listed := written.get("texts"), list):
             written["texts"] = _wordings(listed)
-        return await service.update(info.context.unit, id, written)  # pyright: ignore[reportArgumentType]
+        return await service.update(info.context.unit, id, cast("IntegrationFields", written))
 
     @strawberry.mutation(
         graphql_type=Integration,
@@ -277,7 +281,9 @@ class IntegrationMutation:
         info: Info,
         id: IntegrationId,
         secret: Annotated[str, strawberry.argument(description=SECRET)],
-        overlap_hours: Annotated[int, strawberry.argument(description="0 to 72.")] = 24,
+        overlap_hours: Annotated[
+            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+        ] = 24,
     ) -> models.Integration:
         """Rotate the secret."""
         return await service.rotate(info.context.unit, info.context.services.intake.ports, id, secret, overlap_hours)

@@ -23,6 +23,7 @@ describe(
         "tag_contacts": "Adds and removes tags of contacts.",
         "stage_contacts": "Moves contacts to a stage.",
         "assign_contacts": "Assigns contacts to a user.",
+        "enroll_contacts": "Enrolls contacts in a drip sequence; its problems say why some were not.",
         "delete_contacts": "Deletes contacts.",
         "import_contacts": "Imports contacts from an uploaded file; its file is the report of every row.",
         "export_contacts": "Writes contacts to a file.",

@@ -116,9 +116,9 @@ class KeywordMutation:
         graphql_type=WatchedKeyword,
         description=(
             "Watch a keyword, and return it: from now on each inbound text that matches it emits keyword_reply. "
-            "A keyword that is watched already is returned without a change. Words by which people stop, start again "
-            "or get help are refused, in any language, and texts that may be meant so never emit the event. A reply "
-            "needs messages:send too, and opts_in contacts:write."
+            "A keyword that is watched already is returned without a change. Opt-out, opt-in and help words are "
+            "refused, in any language, and texts that may be one of these never emit the event. A reply needs "
+            "messages:send too, and opts_in contacts:write."
         ),
         directives=guarded("campaigns:write", "conflict", "insufficient_scope"),
     )
@@ -131,7 +131,8 @@ class KeywordMutation:
                 description=(
                     "The word or phrase, 1 to 40 characters on one line. Case, the number of spaces, and punctuation "
                     "at its ends do not count."
-                )
+                ),
+                directives=[Constraint(min_length=1, max_length=40)],
             ),
         ],
         rules: Annotated[

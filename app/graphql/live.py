@@ -28,6 +28,7 @@ from app.graphql.conversations import Conversation, ConversationId
 from app.graphql.core.context import Context, Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.scalars import BigInt
 from app.graphql.jobs import Job
 from app.graphql.messages import Message
@@ -53,7 +54,7 @@ describe(
         "contact_changed": "A contact changed: its details, tags, stage, assignee, do-not-disturb or status.",
         "balance_changed": "Credits were added, taken back, or spent on something other than a text.",
         "agent_state": "An AI agent changed, or one of its runs came to a result.",
-        "campaign_progress": "Recipients of a campaign came to other states; at most one a second for each campaign.",
+        "campaign_progress": "A campaign was changed, or, at most once a second, its recipients came to other states.",
         "notice": "Users got notices.",
     },
 )
@@ -99,9 +100,9 @@ class _InConversation(Update):
         description="The conversation; null once its contact was deleted.",
         directives=guarded("conversations:read"),
     )
-    async def conversation(self, info: Info) -> Any:
+    def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return await info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.find_by_contacts, self.contact_id)
 
 
 @strawberry.type
@@ -172,9 +173,9 @@ class ContactUpdate(_InConversation):
         description="The contact; null once it was deleted.",
         directives=guarded("contacts:read"),
     )
-    async def contact(self, info: Info) -> Any:
+    def contact(self, info: Info) -> Load[Any]:
         """Return the contact."""
-        return await info.context.load(contacts.find_many, self.contact_id)
+        return info.context.load(contacts.find_many, self.contact_id)
 
 
 @strawberry.type(
@@ -185,9 +186,9 @@ class BalanceUpdate(Update):
     """The balance changed."""
 
     @strawberry.field(graphql_type=Balance, description="The balance as it is now.", directives=guarded("billing:read"))
-    async def balance(self, info: Info) -> Any:
+    def balance(self, info: Info) -> Load[Any]:
         """Return the balance."""
-        return await info.context.load(billing.find_balances, info.context.unit.actor.account_id)
+        return info.context.load(billing.find_balances, info.context.unit.actor.account_id)
 
 
 @strawberry.type(
@@ -202,18 +203,18 @@ class AgentUpdate(_InConversation):
         description="The AI agent; null once it was deleted, and for a run that none was chosen for.",
         directives=guarded("agents:read"),
     )
-    async def agent(self, info: Info) -> Any:
+    def agent(self, info: Info) -> Load[Any]:
         """Return the agent."""
-        return await info.context.load(agents.find_many, self.agent_id)
+        return info.context.load(agents.find_many, self.agent_id)
 
     @strawberry.field(
         graphql_type=AiAgentRun | None,
         description="The run; null for a change of the AI agent, and once its contact was deleted.",
         directives=guarded("agents:read"),
     )
-    async def run(self, info: Info) -> Any:
+    def run(self, info: Info) -> Load[Any]:
         """Return the run."""
-        return await info.context.load(agents.find_many_runs, self.run_id)
+        return info.context.load(agents.find_many_runs, self.run_id)
 
 
 @strawberry.type(description="A job began, went on or ended; at most once a second for each job.")
@@ -225,12 +226,12 @@ class JobProgressUpdate(Update):
         description="The job; null once it was deleted.",
         directives=guarded("contacts:read"),
     )
-    async def job(self, info: Info) -> Any:
+    def job(self, info: Info) -> Load[Any]:
         """Return the job."""
-        return await info.context.load(jobs.find_many, self.job_id)
+        return info.context.load(jobs.find_many, self.job_id)
 
 
-@strawberry.type(description="Recipients of a campaign came to other states.")
+@strawberry.type(description="A campaign was changed, or its recipients came to other states.")
 class CampaignUpdate(Update):
     """A campaign made progress."""
 
@@ -239,16 +240,16 @@ class CampaignUpdate(Update):
         description="The campaign; null once it was deleted.",
         directives=guarded("campaigns:read"),
     )
-    async def campaign(self, info: Info) -> Any:
+    def campaign(self, info: Info) -> Load[Any]:
         """Return the campaign."""
-        return await info.context.load(campaigns.find_many, self.campaign_id)
+        return info.context.load(campaigns.find_many, self.campaign_id)
 
 
-@strawberry.type(description="Users of the account got notices.")
+@strawberry.type(description="Users of the account got notices, or read them.")
 class NoticeUpdate(Update):
-    """Users got notices."""
+    """Users got notices, or read them."""
 
-    @strawberry.field(description="The number of unread notices of the user who looks on; 0 for a key.")
+    @strawberry.field(description="The number of unread notices of the subscribed user; 0 for a key.")
     async def unread(self, info: Info) -> int:
         """Return the number."""
         return await notices.count_unread(info.context.unit)

@@ -13,6 +13,7 @@ from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.lazy import lazily
+from app.graphql.core.loading import Load
 
 describe(
     Source,
@@ -48,12 +49,12 @@ class FromSource:
         description="The campaign that sent it; null for other sources.",
         directives=guarded("campaigns:read"),
     )
-    async def campaign(self, info: Info) -> Any:
+    def campaign(self, info: Info) -> Load[Any]:
         """Return the campaign."""
-        return await info.context.load(campaigns.find_many, sources.find_id(row_of(self, Message), Source.campaign))
+        return info.context.load(campaigns.find_many, sources.find_id(row_of(self, Message), Source.campaign))
 
     @strawberry.field(
-        graphql_type=lazily("Enrollment", "app.graphql.sequences") | None,
+        graphql_type=lazily("Enrollment", "app.graphql.enrollments") | None,
         description="The enrollment of the contact in the drip sequence that sent it; null for other sources.",
         directives=guarded("campaigns:read"),
     )

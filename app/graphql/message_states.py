@@ -20,7 +20,7 @@ describe(
         "pending": "Accepted and debited, and not yet handed to the carrier.",
         "sent": "The carrier has accepted it.",
         "delivered": "It was delivered.",
-        "failed": "It was not delivered, and its credits were refunded.",
+        "failed": "Not delivered; its credits were refunded.",
         "received": "It came in from a contact.",
     },
 )

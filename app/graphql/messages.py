@@ -1,7 +1,7 @@
 """Messages, as the contract shows them."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 
@@ -21,6 +21,7 @@ from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.lazy import lazily
+from app.graphql.core.loading import Load, reads
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.message_sources import FromSource
@@ -57,7 +58,7 @@ class Message(FromSource):
     error_code: str | None = strawberry.field(
         graphql_type=MessageErrorCode | None, description="The reason why it failed; null unless it did."
     )
-    provider_message_id: str | None = strawberry.field(description="The carrier's id of it.")
+    provider_message_id: str | None = strawberry.field(description="The carrier's id of the message.")
     carrier: str = strawberry.field(description="The key of the connection to the carrier.")
     carrier_segments: int | None = strawberry.field(
         description="The number of SMS segments that the carrier counted; null where it did not say."
@@ -85,19 +86,19 @@ class Message(FromSource):
             "sent no final receipt for 72 hours. A later receipt still changes the status."
         )
     )
-    def unconfirmed(self: Any, info: Info) -> bool:
+    def unconfirmed(self, info: Info) -> bool:
         """Tell whether the outcome of the message is unknown."""
-        return queries.is_unconfirmed(self, info.context.unit.clock.now())
+        return queries.is_unconfirmed(_row(self), info.context.unit.clock.now())
 
     @strawberry.field(description="The files of an inbound MMS, as links to the carrier's copies.")
-    def media(self: Any) -> list[Media]:
+    def media(self) -> list[Media]:
         """Return the links to the files."""
-        return [Media(**each) for each in self.media or []]
+        return [Media(**each) for each in _row(self).media or []]
 
     @strawberry.field(description="The currency of cost (ISO 4217), such as USD.")
-    async def currency(self: Any, info: Info) -> str:
+    async def currency(self, info: Info) -> str:
         """Return the account's currency."""
-        return (await info.context.load(accounts.find_currencies, self.account_id)) or ""
+        return (await info.context.load(accounts.find_currencies, _row(self).account_id)) or ""
 
     @strawberry.field(description="The reason of the failure and the advised action, as a sentence.")
     def status_description(self) -> str | None:
@@ -122,18 +123,20 @@ class Message(FromSource):
         description="The contact that it was sent to or received from.",
         directives=guarded("contacts:read"),
     )
-    async def contact(self, info: Info) -> Any:
+    @reads("contact_id")
+    def contact(self, info: Info) -> Load[Any]:
         """Return the contact."""
-        return await info.context.load(contacts.find_many, self.contact_id)
+        return info.context.load(contacts.find_many, self.contact_id)
 
     @strawberry.field(
         graphql_type=lazily("Conversation", "app.graphql.conversations"),
         description="The conversation that it belongs to.",
         directives=guarded("conversations:read"),
     )
-    async def conversation(self, info: Info) -> Any:
+    @reads("contact_id")
+    def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return await info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.find_by_contacts, self.contact_id)
 
 
 @strawberry.type
@@ -147,9 +150,9 @@ class Accepted:
         description="The message as it is now; null once its contact was deleted.",
         directives=guarded("messages:read"),
     )
-    async def message(self, info: Info) -> Any:
+    def message(self, info: Info) -> Load[Any]:
         """Return the message; it is read only if it is selected."""
-        return await info.context.load(queries.find_many, int(self.message_id))
+        return info.context.load(queries.find_many, int(self.message_id))
 
     @strawberry.field(
         graphql_type=lazily("Conversation", "app.graphql.conversations") | None,
@@ -369,3 +372,8 @@ def accepted(info: Info, done: Acceptance) -> SentMessage:
         status=MessageStatus(done.status),
         credits_remaining=BigInt(done.credits_remaining),
     )
+
+
+def _row(message: Message) -> models.Message:
+    """Return the row that the resolvers answer in place of a message."""
+    return cast("models.Message", message)

@@ -13,6 +13,7 @@ from app.graphql.conversations import Conversation
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -49,6 +50,9 @@ class Notice:
     )
     read_at: datetime | None = strawberry.field(description="The time at which it was read; null if it was not.")
     created_at: datetime = strawberry.field(description="The time of what it is about, the latest text if several.")
+    subject_id: BigInt | None = strawberry.field(
+        description="The id of the campaign or webhook that it is about; null if it is about none."
+    )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact; null if it is about none.")
 
     @strawberry.field(
@@ -56,9 +60,9 @@ class Notice:
         description="The conversation that it is about; null if it is about none.",
         directives=guarded("conversations:read"),
     )
-    async def conversation(self, info: Info) -> Any:
+    def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return await info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.find_by_contacts, self.contact_id)
 
 
 @strawberry.type(description="The choice of the user for a kind of notices.")
@@ -117,15 +121,20 @@ class NoticeMutation:
     """Reading notices, and choosing them."""
 
     @strawberry.mutation(
-        description="Mark the signed-in user's notices up to an id as read. Reading a conversation marks those about "
-        "its texts, for all users.",
+        description="Mark the signed-in user's notices up to an id, or between two ids, as read. Reading a "
+        "conversation marks those about its texts, for all users.",
         directives=guarded("account:read", "person_required"),
     )
     async def read_notices(
-        self, info: Info, up_to: Annotated[BigInt, strawberry.argument(description="The id of the latest one.")]
+        self,
+        info: Info,
+        up_to: Annotated[BigInt, strawberry.argument(description="The id of the latest one.")],
+        since: Annotated[
+            BigInt | None, strawberry.argument(description="The id of the earliest one; null for all before as well.")
+        ] = None,
     ) -> UnreadNotices:
         """Mark notices as read."""
-        return UnreadNotices(unread=await queries.read(info.context.unit, up_to))
+        return UnreadNotices(unread=await queries.read(info.context.unit, up_to, since or 0))
 
     @strawberry.mutation(
         graphql_type=NoticeSetting,

@@ -6,7 +6,7 @@ from typing import Annotated
 import strawberry
 
 from app.domain.contacts import number_checks
-from app.domain.contacts.number_checks import MAX_CHECKED
+from app.domain.contacts.number_checks import MAX_CHECKED, CheckSource
 from app.domain.kernel import phone as phones
 from app.domain.kernel.phone import Confidence, LineType, NumberValidation
 from app.graphql.core.context import Info, row_of
@@ -38,9 +38,9 @@ describe(
     Confidence,
     "The reliability of a statement about a number.",
     {
-        "high": "The numbering plan, or the carrier that was asked, says so.",
-        "medium": "It was so when the range was assigned, and numbers are not ported there.",
-        "low": "It was so when the range was assigned; the number may have been ported since.",
+        "high": "Certain: stated by the numbering plan, or by the carrier that was asked.",
+        "medium": "Correct when the range was assigned, in a country where numbers are not ported.",
+        "low": "Correct when the range was assigned; the number may have been ported since.",
         "none": "Nothing is known.",
     },
 )
@@ -49,6 +49,14 @@ Country = Annotated[
     str | None,
     strawberry.argument(description="The country of national numbers, such as GB; by default the account's region."),
 ]
+
+
+describe(
+    CheckSource,
+    "The source of the statements about a number.",
+    {"offline": "The numbering plans.", "carrier": "The carrier that was asked."},
+    name="NumberCheckSource",
+)
 
 
 @strawberry.type(description="The facts about a phone number. Without a connection, no carrier is asked.")
@@ -102,12 +110,7 @@ class NumberCheck:
         """Return the reliability of the carrier."""
         return row_of(self, number_checks.NumberCheck).carrier.confidence
 
-    @strawberry.field(
-        description="The source of the statements: offline, from the numbering plans; or carrier, where one was asked."
-    )
-    def source(self) -> str:
-        """Return the source."""
-        return "carrier" if row_of(self, number_checks.NumberCheck).is_by_carrier else "offline"
+    source: CheckSource = strawberry.field(description="The source of the statements.")
 
 
 @strawberry.type

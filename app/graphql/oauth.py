@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 
+from app.domain.accounts import queries as accounts
 from app.domain.accounts import sessions
 from app.domain.kernel import idempotency
 from app.domain.oauth import clients, grants, queries
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
+from app.graphql.accounts import User
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
+from app.graphql.core.loading import Load
 from app.graphql.core.scalars import BigInt
 
 ClientKey = Annotated[BigInt, strawberry.argument(description="The client's id, not its client_id.")]
@@ -29,14 +32,12 @@ class OauthClient:
     client_id: str = strawberry.field(description="The client_id that the application sends in its requests.")
     name: str = strawberry.field(description="The name that the consent page shows.")
     redirect_uris: list[str] = strawberry.field(description="The addresses that the consent page may redirect to.")
-    scopes: list[str] = strawberry.field(description="The most it may ask for.")
+    scopes: list[str] = strawberry.field(description="The scopes that it may request.")
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     last_used_at: datetime | None = strawberry.field(description="The time at which it last got tokens, to the day.")
     revoked_at: datetime | None = strawberry.field(description="The time at which it, or its creator, was revoked.")
-    confidential: bool = strawberry.field(
-        description="Whether it has a secret. One that cannot keep one proves itself by PKCE."
-    )
+    confidential: bool = strawberry.field(description="Whether it has a secret. An application without one uses PKCE.")
 
     @strawberry.field(description="The user, key or application that made it.")
     def creator(self) -> Actor:
@@ -61,14 +62,22 @@ class OauthGrant:
     client_id: str = strawberry.field(description="The client_id of the application.")
     client_name: str = strawberry.field(description="The name of the application, as it gives it.")
     client_uri: str = strawberry.field(description="A page about the application; empty where it names none.")
-    user_id: BigInt = strawberry.field(description="The user who allowed it.")
-    user_email: str = strawberry.field(description="The user's e-mail address.")
+    user_id: BigInt = strawberry.field(description="The id of the user who allowed it.")
     scopes: list[str] = strawberry.field(description="The scopes of the application.")
-    resource: str = strawberry.field(description="The address it may use: the API's, or the tool server's.")
+    resource: str = strawberry.field(
+        description="The address that its tokens are for: the API's, or the tool server's."
+    )
     created_at: datetime = strawberry.field(description="The time at which the user allowed it.")
     last_used_at: datetime | None = strawberry.field(description="The time of its last use, to the minute.")
     expires_at: datetime = strawberry.field(description="The time at which it expires.")
     revoked_at: datetime | None = strawberry.field(description="The time at which it was revoked.")
+
+    @strawberry.field(
+        graphql_type=User, description="The user who allowed it.", directives=guarded("conversations:write")
+    )
+    def user(self, info: Info) -> Load[Any]:
+        """Return the user."""
+        return info.context.load(accounts.find_users, self.user_id)
 
 
 @strawberry.type
@@ -121,7 +130,7 @@ class OauthMutation:
             ),
         ],
         scopes: Annotated[
-            list[str] | None, strawberry.argument(description="The most it may ask for; the usual if none.")
+            list[str] | None, strawberry.argument(description="The scopes that it may request; the usual ones if none.")
         ] = None,
         confidential: Annotated[
             bool, strawberry.argument(description="False for an application that cannot keep a secret.")
@@ -166,8 +175,8 @@ class OauthMutation:
 
     @strawberry.mutation(
         graphql_type=OauthGrant,
-        description="Disconnect an application. Its tokens stop working within seconds. A signed-in user disconnects "
-        "the own ones without the scope account:write.",
+        description="Disconnect an application. Its tokens stop working within seconds. Users disconnect "
+        "their own applications without the scope account:write.",
         directives=guarded("account:read", "insufficient_scope", "not_found"),
     )
     async def revoke_oauth_grant(

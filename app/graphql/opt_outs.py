@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry.types.arguments import StrawberryArgumentAnnotation
 
 from app.domain.consent import evidence
 from app.domain.consent.service import MAX_LENGTHS, Evidence
@@ -15,33 +16,26 @@ from app.graphql.contacts import Contact, ContactId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 
-Method = Annotated[
-    str,
-    strawberry.argument(
-        description="The way in which it was given, such as letter, verbal, email or web_form.",
-        directives=[Constraint(max_length=MAX_LENGTHS["method"])],
-    ),
-]
-Words = Annotated[
-    str,
-    strawberry.argument(
-        description="The words of the person.", directives=[Constraint(max_length=MAX_LENGTHS["text"])]
-    ),
-]
+
+def _limited(name: str, description: str) -> StrawberryArgumentAnnotation:
+    """Return what the contract says about an argument of evidence: its description, and the limit of its length."""
+    return strawberry.argument(description=description, directives=[Constraint(max_length=MAX_LENGTHS[name])])
+
+
+Method = Annotated[str, _limited("method", "The way in which it was given, such as letter, verbal, email or web_form.")]
+Words = Annotated[str, _limited("text", "The words of the person.")]
+AgreedWords = Annotated[str, _limited("text", "The words that the person agreed to.")]
 Source = Annotated[
-    str,
-    strawberry.argument(
-        description="Where the evidence is, such as the address of a form or the number of a letter.",
-        directives=[Constraint(max_length=MAX_LENGTHS["source"])],
-    ),
+    str, _limited("source", "Where the evidence is, such as the address of a form or the number of a letter.")
 ]
-Note = Annotated[
-    str,
-    strawberry.argument(description="Further facts about it.", directives=[Constraint(max_length=MAX_LENGTHS["note"])]),
-]
+Note = Annotated[str, _limited("note", "Further facts about it.")]
 OccurredAt = Annotated[
-    datetime | None, strawberry.argument(description="The time at which the person said so; now where it is left out.")
+    datetime | None, strawberry.argument(description="The time of the person's statement; by default now.")
 ]
+IpAddress = Annotated[
+    str, _limited("ip_address", "The IP address from which the person filled in the form, such as 203.0.113.9.")
+]
+UserAgent = Annotated[str, _limited("user_agent", "The `User-Agent` header of the person's browser.")]
 
 
 @strawberry.type
@@ -62,9 +56,11 @@ class OptOutMutation:
         source: Source = "",
         note: Note = "",
         occurred_at: OccurredAt = None,
+        ip_address: IpAddress = "",
+        user_agent: UserAgent = "",
     ) -> models.Contact:
         """Record an opt-out."""
-        given = Evidence(method, text, None, source, note, occurred_at)
+        given = Evidence(method, text, None, source, note, occurred_at, ip_address, user_agent)
         return await review.record_opt_out(info.context.unit, id, given)
 
     @strawberry.mutation(
@@ -77,19 +73,15 @@ class OptOutMutation:
         info: Info,
         id: ContactId,
         method: Method,
-        text: Annotated[
-            str,
-            strawberry.argument(
-                description="The words that the person agreed to.",
-                directives=[Constraint(max_length=MAX_LENGTHS["text"])],
-            ),
-        ],
+        text: AgreedWords,
         source: Source = "",
         note: Note = "",
         occurred_at: OccurredAt = None,
+        ip_address: IpAddress = "",
+        user_agent: UserAgent = "",
     ) -> models.Contact:
         """Record a consent."""
-        given = Evidence(method, text, None, source, note, occurred_at)
+        given = Evidence(method, text, None, source, note, occurred_at, ip_address, user_agent)
         return await review.record_opt_in(info.context.unit, id, given)
 
     @strawberry.mutation(
@@ -106,10 +98,14 @@ class OptOutMutation:
         source: Source = "",
         note: Note = "",
         occurred_at: OccurredAt = None,
+        ip_address: IpAddress = "",
+        user_agent: UserAgent = "",
     ) -> PhoneConsent:
         """Record a revocation."""
         unit = info.context.unit
-        normal = await review.revoke(unit, phone, Evidence(method, text, None, source, note, occurred_at))
+        normal = await review.revoke(
+            unit, phone, Evidence(method, text, None, source, note, occurred_at, ip_address, user_agent)
+        )
         return PhoneConsent.of(await evidence.find(unit, normal))
 
     @strawberry.mutation(

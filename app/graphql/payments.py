@@ -3,7 +3,7 @@
 import enum
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 import strawberry
 
@@ -86,7 +86,7 @@ class Payment:
     )
     def url(self) -> str | None:
         """Return the page."""
-        payment: models.Payment = self  # pyright: ignore[reportAssignmentType] - resolvers return rows
+        payment = cast("models.Payment", self)  # resolvers return rows
         return payment.url or None if payment.status == PaymentStatus.pending else None
 
     @strawberry.field(graphql_type=Actor | None, description="The user, key or application that started it.")

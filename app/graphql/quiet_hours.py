@@ -11,7 +11,7 @@ from app.domain.quiet_hours.rules import Rule, Weekday, clock
 from app.domain.quiet_hours.service import NewRule
 from app.domain.quiet_hours.zones import ZoneReason
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 
@@ -66,7 +66,9 @@ class QuietHoursRule:
     end: str = strawberry.field(
         description="The local time at which it closes, such as 21:00; equal to start where the day is closed."
     )
-    cap: int | None = strawberry.field(description="The most limited texts to a phone in 24 hours; null for no cap.")
+    cap: int | None = strawberry.field(
+        description="The maximum number of limited texts to a phone in 24 hours; null for no cap."
+    )
     source: str = strawberry.field(description="The source of a rule of law; the reason of a rule of the account.")
     as_of: str = strawberry.field(
         description="The date (ISO 8601) on which the source was compared, or on which the account added the rule."
@@ -114,7 +116,10 @@ class NewQuietHoursRule:
     weekdays: list[Weekday] | None = strawberry.field(default=None, description="The days; all of them if none.")
     cap: int | None = strawberry.field(
         default=None,
-        description=f"The most limited texts to a phone in 24 hours, 1 to {service.MAX_CAP}; only with all weekdays.",
+        description=(
+            f"The maximum number of limited texts to a phone in 24 hours, 1 to {service.MAX_CAP}; needs all weekdays."
+        ),
+        directives=[Constraint(minimum=1, maximum=service.MAX_CAP)],
     )
     overrides_law: bool = strawberry.field(
         default=False, description="Whether the rule replaces that of the law, and may be less strict."
@@ -122,6 +127,7 @@ class NewQuietHoursRule:
     reason: str = strawberry.field(
         default="",
         description=f"The reason, {service.MAX_REASON} characters at most; required to override the law, and audited.",
+        directives=[Constraint(max_length=service.MAX_REASON)],
     )
 
 
@@ -154,7 +160,7 @@ class QuietHoursMutation:
             "Add a rule of the account's own to those of law, and return it. It tightens them; a rule that would "
             "allow more is refused unless it overrides the law for a stated reason. The audit log records it."
         ),
-        directives=guarded("account:write", "conflict", "looser_than_law"),
+        directives=guarded("account:write", "conflict", "below_legal_minimum"),
     )
     async def add_quiet_hours(
         self, info: Info, rule: Annotated[NewQuietHoursRule, strawberry.argument(description="The rule.")]

@@ -14,6 +14,7 @@ from app.graphql.conversations import ConversationId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import guarded
 from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import CERTIFIES, REFUSALS, Accepted, Body, Message, SendAt, SentMessage, accepted
@@ -34,9 +35,9 @@ class ScheduledMessage:
     send_at: datetime = strawberry.field(description="The time at which it is to leave.")
 
     @strawberry.field(graphql_type=Message, description="The message.", directives=guarded("messages:read"))
-    async def message(self, info: Info) -> Any:
+    def message(self, info: Info) -> Load[Any]:
         """Return the message."""
-        return await info.context.load(queries.find_many, self.message_id)
+        return info.context.load(queries.find_many, self.message_id)
 
 
 @strawberry.type(description="A canceled text, whose credits were refunded.")

@@ -22,6 +22,7 @@ from app.graphql.campaign_results import CampaignResultsQuery
 from app.graphql.campaigns import CampaignQuery
 from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
 from app.graphql.consents import ConsentQuery
+from app.graphql.contact_timelines import ContactTimelineQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
 from app.graphql.core.scalars import SCALARS
@@ -29,6 +30,7 @@ from app.graphql.crm import CrmMutation, CrmQuery
 from app.graphql.custom_fields import CustomFieldMutation, CustomFieldQuery
 from app.graphql.deliverability import DeliverabilityQuery
 from app.graphql.duplicates import DuplicateMutation, DuplicateQuery
+from app.graphql.enrollments import EnrollmentMutation, EnrollmentQuery
 from app.graphql.exports import ExportMutation
 from app.graphql.imports import ImportMutation, ImportQuery
 from app.graphql.inbound_webhooks import InboundWebhookMutation, InboundWebhookQuery
@@ -45,9 +47,12 @@ from app.graphql.opt_outs import OptOutMutation
 from app.graphql.payments import PaymentMutation, PaymentQuery
 from app.graphql.quiet_hours import QuietHoursMutation, QuietHoursQuery
 from app.graphql.replies import ReplyMutation, ReplyQuery
+from app.graphql.search import SearchQuery
 from app.graphql.segments import SegmentMutation, SegmentQuery
 from app.graphql.send_explanations import SendExplanationQuery
-from app.graphql.sequences import SequenceMutation, SequenceQuery
+from app.graphql.sequence_changes import SequenceDraftQuery, SequenceMutation
+from app.graphql.sequences import SequenceQuery
+from app.graphql.sessions import SessionMutation, SessionQuery
 from app.graphql.setup_status import SetupStatusQuery
 from app.graphql.tags import TagMutation, TagQuery
 from app.graphql.templates import TemplateMutation, TemplateQuery
@@ -66,6 +71,7 @@ class Query(
     AccountQuery,
     ApiKeyQuery,
     AuditQuery,
+    SessionQuery,
     AutomationQuery,
     KeywordQuery,
     BillingQuery,
@@ -76,9 +82,11 @@ class Query(
     CampaignResultsQuery,
     ConsentQuery,
     ContactQuery,
+    ContactTimelineQuery,
     ConversationQuery,
     CustomFieldQuery,
     DuplicateQuery,
+    EnrollmentQuery,
     ImportQuery,
     InboundWebhookQuery,
     IntegrationQuery,
@@ -93,9 +101,11 @@ class Query(
     PaymentQuery,
     QuietHoursQuery,
     ReplyQuery,
+    SearchQuery,
     SegmentQuery,
     SendExplanationQuery,
     SequenceQuery,
+    SequenceDraftQuery,
     SetupStatusQuery,
     TemplateQuery,
     TextQuery,
@@ -114,6 +124,7 @@ class Query(
 @strawberry.type(description="Mutations. An operation has one mutation, which is one transaction.")
 class Mutation(
     AccountMutation,
+    SessionMutation,
     ApiKeyMutation,
     AutomationMutation,
     KeywordMutation,
@@ -141,6 +152,7 @@ class Mutation(
     ReplyMutation,
     SegmentMutation,
     SequenceMutation,
+    EnrollmentMutation,
     TemplateMutation,
     TagMutation,
     ThreadMutation,

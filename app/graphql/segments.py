@@ -2,22 +2,24 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 from strawberry.scalars import JSON
 
+from app.domain.accounts.scopes import Scope, require
 from app.domain.campaigns import segment_uses
 from app.domain.contacts import custom_fields
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
-from app.domain.segments import checking, fields, filters, models, previews, queries, sentences, service
+from app.domain.messages.models import Direction, MessageStatus
+from app.domain.segments import fields, filters, models, previews, queries, sentences, service
 from app.domain.segments.fields import Kind, Operator
 from app.domain.segments.service import SegmentFields
 from app.graphql.actors import Actor, actor_of
 from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
@@ -41,9 +43,9 @@ describe(
         "after": "After the time or date.",
         "within_last": "Within a duration that ends now, such as 30 days.",
         "not_within_last": "Not within a duration that ends now, or never.",
-        "has_any": "Has one of the tags.",
-        "has_all": "Has all of the tags.",
-        "has_none": "Has none of the tags.",
+        "has_any": "Has one of the tags or ids.",
+        "has_all": "Has all of the tags or ids.",
+        "has_none": "Has none of the tags or ids.",
         "is_set": "Has a value.",
         "is_empty": "Has no value.",
     },
@@ -62,40 +64,40 @@ describe(
         "time": "Times, such as 2026-11-21T09:30:00Z.",
         "boolean": "true or false.",
         "id": "Ids.",
+        "ids": "Several ids.",
     },
     name="SegmentFieldKind",
 )
 
-NAME = "The name of the segment, 1 to 100 characters."
+NAME = "The name of the segment."
 FILTER = "The filter that its contacts satisfy."
 SegmentId = Annotated[BigInt, strawberry.argument(description="The segment's id.")]
 
 
-@strawberry.input(
-    description=(
-        "A condition (field, op, value), or a group of filters (one of all, any and none). At most "
-        f"{checking.MAX_DEPTH} groups within one another and {checking.MAX_CONDITIONS} conditions."
-    )
-)
+@strawberry.input(description="A condition (field, op, value), or a group: one of all, any and none.")
 class SegmentFilter:
     """A node of a filter."""
 
-    all: list["SegmentFilter"] | None = strawberry.field(default=None, description="All of these are true.")
-    any: list["SegmentFilter"] | None = strawberry.field(default=None, description="At least one of these is true.")
-    none: list["SegmentFilter"] | None = strawberry.field(default=None, description="None of these is true.")
-    field: str | None = strawberry.field(
-        default=None, description="A field, such as tags, score, last_inbound_at or custom.city."
-    )
+    all: list["SegmentFilter"] | None = strawberry.field(default=None, description="All are true.")
+    any: list["SegmentFilter"] | None = strawberry.field(default=None, description="At least one is true.")
+    none: list["SegmentFilter"] | None = strawberry.field(default=None, description="None is true.")
+    field: str | None = strawberry.field(default=None, description="A field, such as tags, score or custom.city.")
     op: Operator | None = strawberry.field(default=None, description="The comparison.")
     value: list[str] | None = strawberry.field(
-        default=None, description='The values as texts, such as "vip", "40", "true", "2026-11-21" or "30 days".'
+        default=None, description="Texts, such as 40, true, 2026-11-21 or 30 days."
     )
 
-    def read(self) -> dict[str, Any]:
+    direction: Direction | None = strawberry.field(default=None, description="Of message_count.")
+    status: MessageStatus | None = strawberry.field(default=None, description="Of message_count.")
+    within: str | None = strawberry.field(default=None, description="Of message_count: 30 days.")
+
+    def read(self) -> filters.GivenFilter:
         """Return the filter of the domain."""
         groups = {match: getattr(self, match) for match in filters.Match}
         inner = {match: nodes and [each.read() for each in nodes] for match, nodes in groups.items()}
-        return {**inner, "field": self.field, "op": self.op, "value": self.value}
+        counted = {"direction": self.direction, "status": self.status, "within": self.within}
+        given = {**inner, "field": self.field, "op": self.op, "value": self.value, **counted}
+        return cast("filters.GivenFilter", given)
 
 
 @strawberry.type(description="A saved filter of contacts. Its contacts are found anew at each use.")
@@ -159,7 +161,9 @@ class SegmentPreview:
 class SegmentChanges:
     """The fields of a segment to change."""
 
-    name: strawberry.Maybe[str | None] = strawberry.field(description=f"{NAME} Not null.")
+    name: strawberry.Maybe[str | None] = strawberry.field(
+        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=100)]
+    )
     filter: strawberry.Maybe[SegmentFilter | None] = strawberry.field(description=f"{FILTER} Not null.")
 
 
@@ -206,7 +210,8 @@ class SegmentQuery:
 
     @strawberry.field(
         graphql_type=SegmentPreview | None,
-        description="The number of contacts of a segment or of a filter, and some of them; null beside not_found.",
+        description="The number of contacts of a segment or of a filter, and some of them; a filter needs the scope "
+        "contacts:read as well. Null beside not_found.",
         directives=guarded("campaigns:read", "not_found", "query_timeout"),
     )
     async def preview_segment(
@@ -222,6 +227,7 @@ class SegmentQuery:
         if (id is None) == (filter is None):
             raise InvalidInput(reason="Give either the id of a segment or a filter.", field="id")
         if filter is not None:
+            require(unit.actor, [Scope.contacts_read])
             return await previews.preview(unit, await service.check(unit, filter.read()))
         return await previews.preview(unit, filters.load((await queries.get(unit, id or 0)).filter))
 
@@ -238,7 +244,9 @@ class SegmentMutation:
     async def create_segment(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description=NAME)],
+        name: Annotated[
+            str, strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=100)])
+        ],
         filter: Annotated[SegmentFilter, strawberry.argument(description=FILTER)],
     ) -> models.Segment:
         """Create a segment."""
@@ -259,7 +267,7 @@ class SegmentMutation:
         written = dict(given(vars(changes), SegmentFields))
         if isinstance(filter := written.get("filter"), SegmentFilter):
             written["filter"] = filter.read()
-        return await service.update(info.context.unit, id, written)  # pyright: ignore[reportArgumentType]
+        return await service.update(info.context.unit, id, cast("SegmentFields", written))
 
     @strawberry.mutation(
         graphql_type=Segment,

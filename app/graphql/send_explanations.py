@@ -5,9 +5,9 @@ from typing import Annotated
 
 import strawberry
 
-from app.domain.accounts.scopes import Scope
+from app.domain.accounts.scopes import Scope, require
 from app.domain.contacts import queries as contacts
-from app.domain.kernel.errors import InsufficientScope, InvalidInput
+from app.domain.kernel.errors import InvalidInput
 from app.domain.messages.eligibility.gates import GateName
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
@@ -63,7 +63,7 @@ class CheckedGate:
     verdict: Verdict = strawberry.field(description="The verdict.")
     error_code: str | None = strawberry.field(description="The code of its error; null unless it refuses.")
     reason: str | None = strawberry.field(description="The text of its error; null unless it refuses.")
-    remedy: str | None = strawberry.field(description="The action that opens the gate; null unless it refuses.")
+    remedy: str | None = strawberry.field(description="The action after which the gate passes; null unless it refuses.")
 
     @classmethod
     def of(cls, given: explanation.GateVerdict) -> "CheckedGate":
@@ -85,8 +85,8 @@ class SendExplanation:
 
     is_allowed: bool = strawberry.field(description="True when no gate refuses.")
     deferred_until: datetime | None = strawberry.field(
-        description="The time to which a frequency cap or quiet hours put the text off, give or take 20 minutes; null "
-        "if it leaves at once, or never."
+        description="The time to which a frequency cap or quiet hours put the text off; it leaves up to 20 minutes "
+        "later. Null if it leaves at once, or never."
     )
     deferral_rule: str | None = strawberry.field(description="The id of the rule that puts it off; null if none does.")
     time_zones: list[str] = strawberry.field(
@@ -166,8 +166,7 @@ class SendExplanationQuery:
 async def _find_phone(info: Info, contact_id: int) -> str:
     """Return the phone of a contact, which the answer tells."""
     unit = info.context.unit
-    if Scope.contacts_read not in unit.actor.scopes:
-        raise InsufficientScope(scope=Scope.contacts_read)
+    require(unit.actor, [Scope.contacts_read])
     phone = (await contacts.get(unit, contact_id)).phone
     await unit.pause()
     return phone

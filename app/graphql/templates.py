@@ -11,20 +11,20 @@ from app.domain.templates import grammar, models, queries, service, vocabulary
 from app.domain.templates.service import TemplateFields
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info, given
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.texts import FirstPromotional, TextFinding, find_findings
 
-NAME = "The name of the template, 1 to 100 characters."
+NAME = "The name of the template."
 BODY = (
     "The text, 1 to 1600 characters, with placeholders such as {first_name|friend}. Braces that are sent are written "
     "twice. An unknown placeholder is refused."
 )
 TemplateId = Annotated[BigInt, strawberry.argument(description="The template's id.")]
-Name = Annotated[str, strawberry.argument(description=NAME)]
-Body = Annotated[str, strawberry.argument(description=BODY)]
+Name = Annotated[str, strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=100)])]
+Body = Annotated[str, strawberry.argument(description=BODY, directives=[Constraint(min_length=1, max_length=1600)])]
 ExpectedVersion = Annotated[
     int | None,
     strawberry.argument(
@@ -79,8 +79,12 @@ class Placeholder:
 class TemplateChanges:
     """The fields of a template to change."""
 
-    name: strawberry.Maybe[str | None] = strawberry.field(description=f"{NAME} Not null.")
-    body: strawberry.Maybe[str | None] = strawberry.field(description=f"{BODY} Not null.")
+    name: strawberry.Maybe[str | None] = strawberry.field(
+        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=100)]
+    )
+    body: strawberry.Maybe[str | None] = strawberry.field(
+        description=f"{BODY} Not null.", directives=[Constraint(min_length=1, max_length=1600)]
+    )
 
 
 @strawberry.type
@@ -123,9 +127,16 @@ class TemplateQuery:
         ),
         directives=guarded("campaigns:read"),
     )
-    async def placeholders(self, info: Info) -> list[Placeholder]:
+    async def placeholders(
+        self,
+        info: Info,
+        of_bookings: Annotated[
+            bool,
+            strawberry.argument(description="Whether to list those that only texts about bookings have, too."),
+        ] = False,
+    ) -> list[Placeholder]:
         """Return the placeholders with the account's fallbacks."""
-        return await _list_placeholders(info)
+        return await _list_placeholders(info, of_bookings=of_bookings)
 
 
 @strawberry.type
@@ -204,17 +215,21 @@ class TemplateMutation:
         name: Annotated[str, strawberry.argument(description="The name of the placeholder, such as first_name.")],
         fallback: Annotated[
             str | None,
-            strawberry.argument(description="The text for a missing value, at most 64 characters; null for none."),
+            strawberry.argument(
+                description="The text for a missing value, at most 64 characters; null for none.",
+                directives=[Constraint(max_length=64)],
+            ),
         ] = None,
     ) -> Placeholder:
         """Set a fallback."""
         await service.set_fallback(info.context.unit, name, fallback)
-        return next(each for each in await _list_placeholders(info) if each.name == name)
+        return next(each for each in await _list_placeholders(info, of_bookings=True) if each.name == name)
 
 
-async def _list_placeholders(info: Info) -> list[Placeholder]:
+async def _list_placeholders(info: Info, *, of_bookings: bool) -> list[Placeholder]:
     unit = info.context.unit
-    known, fallbacks = await vocabulary.find(unit), await queries.find_fallbacks(unit)
+    known = await vocabulary.find(unit, of_bookings=of_bookings)
+    fallbacks = await queries.find_fallbacks(unit)
     return [
         Placeholder(
             name=each.name,

@@ -16,7 +16,7 @@ from app.domain.templates.checkers import Checker
 from app.domain.templates.lint import MOST_FOUND, RuleId, Severity
 from app.domain.templates.measure import Measure
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 
 MAX_LENGTH = 10_000
@@ -44,14 +44,14 @@ describe(
         "foreign_link": "It links to a host that is not the account's.",
         "many_links": "It has more than one link.",
         "capitals": "Most of its letters are capitals.",
-        "pressure": "It has several words that press people.",
+        "pressure": "It has several words that put pressure on people.",
         "restricted": "It is about content that carriers restrict.",
         "no_company_name": "It does not name the sender.",
         "no_opt_out": "It does not say how to opt out.",
         "foreign_phone": "It names a phone that is not the account's.",
         "reserved_reply": "It asks for a reply with a word that opts out or in, or asks for help.",
-        "phishing": "It looks like a text that asks for credentials.",
-        "blank": "It has a blank that nothing fills.",
+        "phishing": "It asks for credentials, or looks as if it did.",
+        "blank": "It has a blank in another form, such as [First Name], which is not filled in.",
         "encoding": "A character makes it cost more SMS parts.",
         "line_ends": "Its line ends cost an SMS part.",
         "unused_placeholder": "It has a placeholder, which is sent as it is written.",
@@ -59,7 +59,12 @@ describe(
     name="TextRule",
 )
 
-Body = Annotated[str, strawberry.argument(description=f"The text, at most {MAX_LENGTH:,} characters.")]
+Body = Annotated[
+    str,
+    strawberry.argument(
+        description=f"The text, at most {MAX_LENGTH:,} characters.", directives=[Constraint(max_length=MAX_LENGTH)]
+    ),
+]
 IsTemplate = Annotated[
     bool, strawberry.argument(description="Whether the text has placeholders, as those of templates and drip steps.")
 ]
@@ -224,7 +229,7 @@ class TextQuery:
             return MeasuredText(
                 body=found, is_smart_encoded=is_encoded, shortest=None, longest=None, longest_ucs_2=None
             )
-        known = await vocabulary.find(info.context.unit)
+        known = await vocabulary.find(info.context.unit, of_bookings=True)
         checking.check(body, known, "body")
         compiled = rendering.CompiledText(body, await queries.find_fallbacks(info.context.unit))
         own: dict[str, Any] = {"company_name": account.company_name}

@@ -16,6 +16,7 @@ from app.graphql.conversations import ConversationId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import DEFAULT_SIZE
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
@@ -95,9 +96,9 @@ class ConversationEvent(TimelineItem):
         description="The user to whom it was assigned, removed or not.",
         directives=guarded("conversations:read"),
     )
-    async def assignee(self, info: Info) -> Any:
+    def assignee(self, info: Info) -> Load[Any]:
         """Return the assignee."""
-        return await info.context.load(accounts.find_users, self.assignee_id)
+        return info.context.load(accounts.find_users, self.assignee_id)
 
 
 ITEMS = (TimelineMessage, Note, ConversationEvent)
@@ -158,7 +159,7 @@ class ThreadMutation:
 
     @strawberry.mutation(
         description="Change the text of a note. Only its author can.",
-        directives=guarded("conversations:write", "not_found", "not_your_note"),
+        directives=guarded("conversations:write", "not_found", "not_note_author"),
     )
     async def update_note(self, info: Info, id: NoteId, body: Body) -> Note:
         """Change a note."""
@@ -166,7 +167,7 @@ class ThreadMutation:
 
     @strawberry.mutation(
         description="Delete a note, and return it as it was. Only its author can.",
-        directives=guarded("conversations:write", "not_found", "not_your_note"),
+        directives=guarded("conversations:write", "not_found", "not_note_author"),
     )
     async def delete_note(self, info: Info, id: NoteId) -> Note:
         """Delete a note."""

@@ -14,6 +14,7 @@ from app.domain.webhooks.queries import DeliveryFilter
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.webhooks import Webhook, WebhookId
@@ -89,7 +90,7 @@ class WebhookDelivery:
     id: BigInt = strawberry.field(description="The delivery's id.")
     subscription_id: BigInt = strawberry.field(description="The webhook it is for.")
     event: str = strawberry.field(description="The event, by the name that the webhook has for it.")
-    webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers tell repetitions.")
+    webhook_id: str = strawberry.field(description="The webhook-id header, by which receivers recognize repetitions.")
     event_id: BigInt | None = strawberry.field(
         description="The id of the event, the same in the deliveries of all webhooks; null for a test."
     )
@@ -111,14 +112,14 @@ class WebhookDelivery:
         return raw.decode() if raw is not None else None
 
     @strawberry.field(graphql_type=Webhook | None, description="The webhook it is for; null once it is removed.")
-    async def webhook(self, info: Info) -> Any:
+    def webhook(self, info: Info) -> Load[Any]:
         """Return the webhook."""
-        return await info.context.load(queries.find_subscriptions, row_of(self, models.Delivery).subscription_id)
+        return info.context.load(queries.find_subscriptions, row_of(self, models.Delivery).subscription_id)
 
     @strawberry.field(graphql_type=list[WebhookAttempt], description="Every attempt, the first one first.")
-    async def attempts(self, info: Info) -> Any:
+    def attempts(self, info: Info) -> Load[Any]:
         """Return the attempts."""
-        return await info.context.load_rows(queries.find_attempts, "delivery_id", row_of(self, models.Delivery).id)
+        return info.context.load_rows(queries.find_attempts, "delivery_id", row_of(self, models.Delivery).id)
 
 
 @strawberry.type(description="A notice to the account about one of its webhooks.")

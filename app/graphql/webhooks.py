@@ -14,7 +14,7 @@ from app.domain.webhooks import models, payloads, queries, service
 from app.domain.webhooks.models import SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.service import SubscriptionFields
 from app.graphql.core.context import Info, given, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.scalars import BigInt
@@ -254,7 +254,9 @@ class WebhookMutation:
         self,
         info: Info,
         id: WebhookId,
-        overlap_hours: Annotated[int, strawberry.argument(description="0 to 72.")] = 24,
+        overlap_hours: Annotated[
+            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+        ] = 24,
     ) -> service.RevealedSecret:
         """Rotate the secret."""
         return await service.rotate_secret(info.context.unit, info.context.services.webhooks, id, overlap_hours)

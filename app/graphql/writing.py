@@ -51,7 +51,7 @@ class AiStatus:
         description="Instructions to connect an AI. Null where one is connected."
     )
     credits_per_call: int = strawberry.field(description="The price of a call, refunded when nothing usable came.")
-    calls_at_once: int = strawberry.field(description="The most calls that an account has under way.")
+    calls_at_once: int = strawberry.field(description="The maximum number of concurrent calls of an account.")
 
 
 @strawberry.type

@@ -8,7 +8,7 @@ from app.domain.kernel.errors import DomainError, RateLimited
 from app.domain.kernel.networks import networks_of
 from app.domain.kernel.unit_of_work import Actor
 from app.http.identity import Identify
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.providers.limits import Limits
 
 
@@ -33,7 +33,7 @@ async def find_actor(limits: Limits, identify: Identify, headers: Mapping[str, s
     if actor is None:
         await count_anonymous(limits, address)
     else:
-        recognise()
+        mark_authenticated()
     return actor
 
 

@@ -19,12 +19,12 @@ DELAY_SECONDS = 0.1
 MAX_DELAYED = 1_000
 MAX_NETWORKS = 10_000
 
-_RECOGNISED: ContextVar[bool] = ContextVar("recognised", default=False)
+_AUTHENTICATED: ContextVar[bool] = ContextVar("authenticated", default=False)
 
 
-def recognise() -> None:
+def mark_authenticated() -> None:
     """Mark the current request as authenticated by a valid key, session, code or signature."""
-    _RECOGNISED.set(True)
+    _AUTHENTICATED.set(True)
 
 
 class Paced:
@@ -44,11 +44,11 @@ class Paced:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        _RECOGNISED.set(False)
+        _AUTHENTICATED.set(False)
         address = scope["client"][0] if scope.get("client") else ""
 
         async def begin(message: Message) -> None:
-            if message["type"] == "http.response.start" and not _RECOGNISED.get() and self._is_hasty(address):
+            if message["type"] == "http.response.start" and not _AUTHENTICATED.get() and self._is_hasty(address):
                 await self._delay()
             await send(message)
 

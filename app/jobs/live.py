@@ -42,11 +42,11 @@ class Stopping(Exception):
 
 
 class TooManyStreams(DomainError):
-    """The account has more live streams open than it may: close some, or let pages share one."""
+    """The account has the maximum number of live streams open. Close some, or share one among several pages."""
 
     code = "too_many_streams"
     status = 429
-    message = "An account has {limit} live streams to a process at most. Close some first."
+    message = "An account can have {limit} live streams in one process. Close some first."
 
 
 class Announcer:

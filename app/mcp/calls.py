@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from mcp_types import InputRequiredResult
 
 from app.domain.kernel.errors import DomainError, InvalidInput, catalogue
 from app.domain.kernel.unit_of_work import Actor
@@ -41,7 +42,7 @@ class Question:
 class Asked(Exception):
     """The client asks its user, and sends the call again with the answer; `result` is what it is sent."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: InputRequiredResult) -> None:
         super().__init__()
         self.result = result
 

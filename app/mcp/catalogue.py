@@ -103,7 +103,7 @@ def catalogue() -> Catalogue:
     return Catalogue(operations())
 
 
-def _quoted(value: Any) -> Any:
+def _quoted(value: object) -> Any:
     """Return a value whose texts fit between quotation marks: on one line, and without invisible characters."""
     if isinstance(value, dict):
         return {name: _quoted(member) for name, member in value.items()}

@@ -20,7 +20,7 @@ LIFETIME = timedelta(minutes=10)
 ARGUMENT = "confirmation"
 SCHEMA = {
     "type": "string",
-    "description": "Only after confirmation_required: its value.",
+    "description": "The value of confirmation_required.",
 }
 """The argument of every tool that asks a person."""
 
@@ -41,12 +41,12 @@ class ConfirmationRequired(DomainError):
 
 
 class InvalidConfirmation(DomainError):
-    """The `confirmation` is of another call or credential, or older than ten minutes. Call without it for a new one."""
+    """The `confirmation` belongs to another call or credential, or is too old. Call without it for a new one."""
 
     code = "invalid_confirmation"
     status = 422
     about = ARGUMENT
-    message = "confirmation is not of this call, or is older than 10 minutes. Leave it out to get a new one."
+    message = "confirmation belongs to another call, or is older than 10 minutes. Leave it out to get a new one."
 
 
 class ConfirmationDeclined(DomainError):

@@ -11,7 +11,7 @@ from app.urls import split
 class MisdirectedRequest(DomainError):
     """The `Host` header names another host than the address of the service, as after DNS rebinding.
 
-    A proxy in front of the service must pass the host on that the client asked for.
+    A proxy in front of the service must pass on the `Host` header of the client.
     """
 
     code = "misdirected_request"
@@ -19,10 +19,10 @@ class MisdirectedRequest(DomainError):
     message = "The tool server is at {place}, not at {host}."
 
 
-class ForeignOrigin(DomainError):
+class OriginNotAllowed(DomainError):
     """A page of another site sent the request. In development only pages of this machine may use the tool server."""
 
-    code = "foreign_origin"
+    code = "origin_not_allowed"
     status = 403
     message = "In development only pages of this machine may use the tool server, not those of {origin}."
 
@@ -40,12 +40,12 @@ class Places:
         self._hosts = {parts.netloc, f"{parts.netloc}:{DEFAULT_PORTS[parts.scheme]}"}
 
     def check(self, headers: Mapping[str, str]) -> None:
-        """Raise `MisdirectedRequest` or `ForeignOrigin`. In development, other hosts were refused before."""
+        """Raise `MisdirectedRequest` or `OriginNotAllowed`. In development, other hosts were refused before."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if self._is_open and host.lower() not in self._hosts:
             raise MisdirectedRequest(place=self._url, host=host[:100])
         if not self._is_open and origin is not None and not _is_local(origin):
-            raise ForeignOrigin(origin=origin[:100])
+            raise OriginNotAllowed(origin=origin[:100])
 
 
 def _is_local(origin: str) -> bool:

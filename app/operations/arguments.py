@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
@@ -86,7 +87,7 @@ class Acceptor:
         }
 
 
-def _is_spelled(variable: Variable, value: Any) -> bool:
+def _is_spelled(variable: Variable, value: object) -> bool:
     """Return whether a text represents a value that is not a text."""
     return isinstance(value, str) and variable.single["type"] != "string"
 
@@ -139,7 +140,7 @@ class _Checks:
         return _within(schema, leaf) if self._strict else leaf
 
     def _referred(self, type_name: str) -> Check:
-        def check(value: Any, name: str) -> Any:
+        def check(value: object, name: str) -> Any:
             if name.count(".") + name.count("[") > MAX_DEPTH:
                 raise Unacceptable(name.partition(".")[0], TOO_DEEP)
             if type_name not in self._made:
@@ -151,7 +152,7 @@ class _Checks:
     def _object(self, schema: Json) -> Check:
         rows = [(name, name in schema["required"], self.make(member)) for name, member in schema["properties"].items()]
 
-        def check(value: Any, name: str) -> dict[str, Any]:
+        def check(value: object, name: str) -> dict[str, Any]:
             if not isinstance(value, dict):
                 raise Unacceptable(name, "must be an object.")
             return _take(rows, value, f"{name}.", strict=self._strict)
@@ -168,7 +169,7 @@ def _nullable(check: Check) -> Check:
 
 
 def _present(check: Check) -> Check:
-    def present(value: Any, name: str) -> Any:
+    def present(value: object, name: str) -> Any:
         if value is None:
             raise Unacceptable(name, "must not be null.")
         return check(value, name)
@@ -179,7 +180,7 @@ def _present(check: Check) -> Check:
 def _list_or_single(item: Check, single: Check | None, schema: Json) -> Check:
     kind = _kind(schema)
 
-    def check(value: Any, name: str) -> list[Any]:
+    def check(value: object, name: str) -> list[Any]:
         if isinstance(value, list):
             return [item(one, f"{name}[{index}]") for index, one in enumerate(value)]
         if single and isinstance(value, _PYTHON[kind]):
@@ -195,7 +196,7 @@ def _within(schema: Json, leaf: Check) -> Check:
     if not limits:
         return leaf
 
-    def check(value: Any, name: str) -> Any:
+    def check(value: object, name: str) -> Any:
         taken = leaf(value, name)
         for find_fault in limits:
             if fault := find_fault(taken, schema):
@@ -208,7 +209,7 @@ def _within(schema: Json, leaf: Check) -> Check:
 def _one_of(names: Sequence[str]) -> Check:
     known = frozenset(names)
 
-    def check(value: Any, name: str) -> str:
+    def check(value: object, name: str) -> str:
         if not isinstance(value, str) or value not in known:
             raise Unacceptable(name, f"must be one of {', '.join(names)}.")
         return value
@@ -216,7 +217,7 @@ def _one_of(names: Sequence[str]) -> Check:
     return check
 
 
-def _string(value: Any, name: str) -> str:
+def _string(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise Unacceptable(name, "must be a string.")
     if "\0" in value or not (value.isascii() or _is_encodable(value)):
@@ -237,20 +238,19 @@ def _first_unstorable(value: str) -> int:
     return next(ord(character) for character in value if character == "\0" or "\ud800" <= character <= "\udfff")
 
 
-def _date_time(value: Any, name: str) -> str:
-    try:
-        instant = datetime.fromisoformat(value)
-        if instant.tzinfo and instant.astimezone(UTC):
-            return value
-    except (TypeError, ValueError, OverflowError):
-        pass
+def _date_time(value: object, name: str) -> str:
+    if isinstance(value, str):
+        with suppress(ValueError, OverflowError):
+            instant = datetime.fromisoformat(value)
+            if instant.tzinfo and instant.astimezone(UTC):
+                return value
     raise Unacceptable(name, "must be a date and time with an offset, such as 2026-01-31T09:30:00Z.")
 
 
 def _integer(bits: int) -> Check:
     least, most = -(1 << bits - 1), (1 << bits - 1) - 1
 
-    def check(value: Any, name: str) -> int:
+    def check(value: object, name: str) -> int:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -262,19 +262,19 @@ def _integer(bits: int) -> Check:
     return check
 
 
-def _number(value: Any, name: str) -> float:
+def _number(value: object, name: str) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         raise Unacceptable(name, "must be a number.")
     return value
 
 
-def _boolean(value: Any, name: str) -> bool:
+def _boolean(value: object, name: str) -> bool:
     if not isinstance(value, bool):
         raise Unacceptable(name, "must be true or false.")
     return value
 
 
-def _any(value: Any, name: str, depth: int = 1) -> Any:
+def _any(value: object, name: str, depth: int = 1) -> Any:
     if isinstance(value, str):
         return _string(value, name)
     if not isinstance(value, list | dict):

@@ -109,7 +109,7 @@ class Operation:
         returns = self.returns if self.returns.get("type") == "object" else obj({self.root: self.returns}, [self.root])
         return whole(returns, self.types)
 
-    def answer(self, value: Any) -> Any:
+    def answer(self, value: object) -> Any:
         """Return the result of a tool as an object; any other value is under the key of the root field."""
         return value if self.returns.get("type") == "object" else {self.root: value}
 
@@ -119,9 +119,25 @@ def load(folder: Path, schema: GraphQLSchema, shared: Path | None = None) -> lis
 
     The files share their fragments, whose names are therefore unique. Those under `shared` are for several folders.
     """
-    dialect = extend_schema(schema, SURFACE)
     parsed = _parse_all(folder)
     fragments = _fragments(parsed | (_parse_all(shared) if shared else {}))
+    operations = _compile_all(parsed, fragments, extend_schema(schema, SURFACE))
+    used = {name for document in parsed.values() for name in _used(document, fragments)}
+    for name in _fragments(parsed).keys() - used:
+        raise InvalidDocument(f"{_file_of(fragments[name])}: the fragment {name} is spread nowhere")
+    return operations
+
+
+def load_commands(folder: Path, schema: GraphQLSchema, shared: Path, group: str) -> list[Operation]:
+    """Compile the documents that are the commands of a group, such as `key`, as `load` compiles all."""
+    parsed = _parse_all(folder)
+    fragments = _fragments(parsed | _parse_all(shared))
+    dialect = extend_schema(schema, SURFACE)
+    chosen = {path: _commands_of(document, dialect, group) for path, document in parsed.items()}
+    return _compile_all({path: each for path, each in chosen.items() if each.definitions}, fragments, dialect)
+
+
+def _compile_all(parsed: Mapping[Path, DocumentNode], fragments: Fragments, dialect: GraphQLSchema) -> list[Operation]:
     operations: list[Operation] = []
     for path, document in parsed.items():
         try:
@@ -129,10 +145,14 @@ def load(folder: Path, schema: GraphQLSchema, shared: Path | None = None) -> lis
             _check_unique(operations)
         except (InvalidDocument, GraphQLError) as fault:
             raise InvalidDocument(f"{path}: {fault}") from None
-    used = {name for document in parsed.values() for name in _used(document, fragments)}
-    for name in _fragments(parsed).keys() - used:
-        raise InvalidDocument(f"{_file_of(fragments[name])}: the fragment {name} is spread nowhere")
     return operations
+
+
+def _commands_of(document: DocumentNode, dialect: GraphQLSchema, group: str) -> DocumentNode:
+    """Return the operations of a document that are commands of a group."""
+    own = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    commands = [node for node in own if (read_command(node, dialect) or "").partition(" ")[0] == group]
+    return DocumentNode(definitions=tuple(commands))
 
 
 def _parse_all(folder: Path) -> dict[Path, DocumentNode]:

@@ -15,7 +15,7 @@ _READ: dict[str, Callable[[str], Any]] = {"boolean": _BOOLEANS.__getitem__, "int
 _PATTERNS = {kind: re.compile(text) for kind, text in _TEXTS.items()}
 
 
-def is_blank(value: Any) -> bool:
+def is_blank(value: object) -> bool:
     """Return whether a field is empty: a text of spaces only, or a list of such texts."""
     if isinstance(value, list):
         return bool(value) and all(isinstance(one, str) and is_blank(one) for one in value)

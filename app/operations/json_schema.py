@@ -39,11 +39,14 @@ _KEYWORDS = {
     "min_length": "minLength",
     "max_length": "maxLength",
     "pattern": "pattern",
+    "min_items": "minItems",
+    "max_items": "maxItems",
 }
 _LIMITING = {
     "string": ("minLength", "maxLength", "pattern"),
     "integer": ("minimum", "maximum"),
     "number": ("minimum", "maximum"),
+    "array": ("minItems", "maxItems"),
 }
 """The limits that a type can have."""
 
@@ -147,13 +150,13 @@ def limits_of(node: InputValueDefinitionNode | None, schema: GraphQLSchema) -> J
 
 
 def limited(schema: Json, limits: Json) -> Json:
-    """Set limits on each text and number of a schema, and on each item of a list."""
+    """Set limits on each text, number and list of a schema, and on each item of a list."""
     if not limits:
         return schema
     if "anyOf" in schema:
         return schema | {"anyOf": [limited(option, limits) for option in schema["anyOf"]]}
     if schema["type"] == "array":
-        return schema | {"items": limited(schema["items"], limits)}
+        schema = schema | {"items": limited(schema["items"], limits)}
     return schema | {name: limits[name] for name in _LIMITING.get(str(schema["type"]), ()) if name in limits}
 
 

@@ -26,10 +26,11 @@ class AnsweredRefusal(CrmRefused):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The API of a CRM at an address, which is called with at most 10 seconds for an answer."""
+    """The API of a CRM at an address, with the time for each answer."""
 
     client: HttpClient
     url: str
+    seconds: float = SECONDS
 
     async def send_form(self, path: str, form: Mapping[str, str]) -> Mapping[str, Any]:
         """Post a form, and return the JSON object of the answer."""
@@ -50,12 +51,12 @@ class Api:
         accepted = {"accept": JSON, **headers}
         if method == "DELETE" and body:
             accepted["content-length"] = str(len(body))
-        reply = await self.client.send(method, f"{self.url}{path}", accepted, body, seconds=SECONDS, kept=KEPT)
+        reply = await self.client.send(method, f"{self.url}{path}", accepted, body, seconds=self.seconds, kept=KEPT)
         status = reply.status
         if status is None:
             raise CrmAway(f"The CRM gave no answer: {reply.error}.")
         if status in (408, 425, 429) or status >= 500:
-            raise CrmAway(f"The CRM answered {status}.", reply.retry_after)
+            raise CrmAway(_reason(status, _said(reply.body)), reply.retry_after)
         if status == 401:
             raise CrmUnauthorized(_reason(status, _said(reply.body)))
         if status in (404, 410):

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, cast
 
 import orjson
+
+from app.domain.kernel import instants
 
 MAX_TEXT = 1000
 REFUSALS = frozenset({"", "0", "off", "null", "n", "[]"})
@@ -71,9 +73,8 @@ def instant(source: Mapping[str, Any], name: str) -> datetime:
     """Return a time with its zone, in UTC; raise `NotThere`."""
     written = needed(source, name)
     try:
-        at = datetime.fromisoformat(written)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return instants.read(written)
+    except ValueError:
         raise NotThere(f"The field {name} is not a time: {written[:40]}.") from None
 
 

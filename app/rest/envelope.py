@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import orjson
 import structlog
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -69,7 +69,7 @@ def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any
     return _failure(error.code, str(error), request_id, docs_url, error.field)
 
 
-def install(app: FastAPI, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
+def install(app: Starlette, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
     """Answer every error of an application in the envelope.
 
     `challenge` is the `WWW-Authenticate` header for a request without a key. `missing` may return a page for a path

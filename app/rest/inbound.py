@@ -16,7 +16,7 @@ from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
 from app.http.errors import translate
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.http.routing import CountedRoute
 from app.rest.arguments import MAX_BODY
 from app.services import Services
@@ -94,7 +94,7 @@ class CarrierCallbacks:
             raise UnreadableCallback(carrier=key, reason=fault) from None
         except Exception as cause:
             raise translate(cause) from cause
-        recognise()
+        mark_authenticated()
         self._note(connection, callback)
         answer = connection.carrier.callback_answer
         return Response(answer.body, answer.status, media_type=answer.content_type)

@@ -5,20 +5,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.integrations.errors import UnsignedEvent
 from app.domain.integrations.intake import MAX_BODY
 from app.domain.integrations.scheduling import Delivery
 from app.domain.kernel.errors import NotFound, RateLimited
 from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.http.routing import CountedRoute
 from app.providers.rate_limits import Policy
 from app.services import Services
 
 POLICY = Policy("integration events", 600)
 """The events that an address takes in a minute."""
+
+TEXTS = Policy("texts of CRMs", 6000)
+"""The texts that a CRM asks for in a minute; its notices of changed contacts, which may be many, do not count."""
 
 
 def routes(services: Services) -> list[Route]:
@@ -29,12 +31,16 @@ def routes(services: Services) -> list[Route]:
         delivery = Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
             address = request.path_params.get("address") or services.intake.find_address(kind, delivery)
-            integration = await services.intake.find(kind, address, delivery)
-        except (NotFound, UnsignedEvent):
+            integration = await services.intake.find(kind, address)
+        except NotFound:
             await count_anonymous(services.limits, address_of(request))
             raise
-        recognise()
-        standing = await services.limits.rates.take(POLICY, integration.actor)
+        if not services.intake.is_signed(integration, delivery):
+            await count_anonymous(services.limits, address_of(request))
+            await services.intake.refuse(integration)
+        mark_authenticated()
+        policy = TEXTS if services.intake.asks_for_text(integration, delivery) else POLICY
+        standing = await services.limits.rates.take(policy, integration.actor)
         if standing and standing.wait:
             raise RateLimited(seconds=standing.wait)
         event_id = await services.intake.receive(integration, delivery)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from app.domain.kernel.errors import (
     BodyTooLarge,
@@ -142,7 +141,7 @@ def _schemas(operations: Iterable[Operation], described: list[Json]) -> Json:
     return dict(sorted(used.items()))
 
 
-def _references(value: Any) -> Iterator[str]:
+def _references(value: object) -> Iterator[str]:
     """Yield the names of the schemas that a part of the document refers to."""
     if isinstance(value, dict) and (reference := value.get("$ref", "")).startswith(SCHEMAS):
         yield reference.removeprefix(SCHEMAS)

@@ -9,7 +9,7 @@ from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
 from app.http.errors import translate
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.http.routing import CountedRoute
 from app.services import Services
 
@@ -38,5 +38,5 @@ class PaymentEvents:
             raise
         except Exception as cause:
             raise translate(cause) from cause
-        recognise()
+        mark_authenticated()
         return Response(status_code=204)

@@ -1,5 +1,6 @@
 """Limits of connections and requests, and eviction when there are too many connections."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -57,7 +58,11 @@ class BoundedConfig(uvicorn.Config):
     """
 
     def __init__(
-        self, app: Any, limits: Limits, render: Callable[[DomainError], tuple[int, bytes]], **options: Any
+        self,
+        app: Callable[..., Any],
+        limits: Limits,
+        render: Callable[[DomainError], tuple[int, bytes]],
+        **options: Any,
     ) -> None:
         super().__init__(app, **options)
         self.limits = limits
@@ -74,7 +79,7 @@ class BoundedConfig(uvicorn.Config):
         super().load()
         self.tls, self.ssl = self.ssl, None
 
-    def admit(self, transport: Any, connections: int) -> bool:
+    def admit(self, transport: asyncio.Transport, connections: int) -> bool:
         """Admit a new connection beside `connections` others; return False when it is refused.
 
         At the limit, evict a connection of the network with most connections: the one that is idle for longest, or else
@@ -95,7 +100,7 @@ class BoundedConfig(uvicorn.Config):
         self.idle.pop(connection, None)
         self.unfinished.pop(connection, None)
 
-    def release(self, transport: Any) -> None:
+    def release(self, transport: asyncio.Transport | None) -> None:
         """Uncount a connection of its network, once."""
         network = self._networks.pop(transport, None)
         if network:
@@ -116,7 +121,7 @@ class BoundedConfig(uvicorn.Config):
         chosen.evict()
         return True
 
-    def _find_network(self, transport: Any) -> str | None:
+    def _find_network(self, transport: asyncio.Transport) -> str | None:
         """Return the network of a connection; None for a trusted proxy or a Unix socket, which have no limit."""
         client = get_remote_addr(transport)
         return None if client is None or client[0] in self._proxies else networks_of(client[0])[0]

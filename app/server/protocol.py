@@ -127,7 +127,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._read_plainly(rest)
             return
         if self._is_busy():
-            self._refuse(InvalidRequest(reason="A request to upgrade waits for the answer to the one before it"))
+            self._refuse(InvalidRequest(reason="An upgrade must wait for the response to the request before it"))
             return
         if (
             len(self.url) > HANDSHAKE_LINE
@@ -165,7 +165,7 @@ class BoundedHttp(HttpToolsProtocol):
     def _ignores_upgrade(self, method: bytes) -> bool:
         """Return whether the Upgrade header of a request is ignored; raise `InvalidRequest`."""
         if method == b"CONNECT":
-            raise InvalidRequest(reason="The service is no proxy")
+            raise InvalidRequest(reason="The service is not a proxy")
         if request_heads.names_websocket(self.headers):
             request_heads.check_has_no_body(self.headers)
         return not self._should_upgrade()

@@ -46,7 +46,7 @@ def check_has_no_body(headers: Sequence[tuple[bytes, bytes]]) -> None:
     """Raise `InvalidRequest` for a body with `Upgrade: websocket`, which a proxy may parse differently."""
     framing = {name: value for name, value in headers if name in (b"content-length", b"transfer-encoding")}
     if framing.pop(b"content-length", b"0").strip(b"0") or framing:
-        raise InvalidRequest(reason="A request to upgrade the connection has no body")
+        raise InvalidRequest(reason="A request with Upgrade must not have a body")
 
 
 def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
@@ -54,7 +54,7 @@ def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
     if not hosts and version == "1.0":
         return b""
     if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
-        raise InvalidRequest(reason="A request names one host, in one Host header")
+        raise InvalidRequest(reason="A request must name one host, in one Host header")
     return hosts[0]
 
 
@@ -65,7 +65,7 @@ def _check_target(url: bytes, host: bytes) -> None:
     scheme, _, rest = url.partition(b"://")
     authority, slash, _ = rest.partition(b"/")
     if scheme.lower() not in (b"http", b"https") or not slash or authority != host:
-        raise InvalidRequest(reason="The target of a request is a path of the host that its Host header names")
+        raise InvalidRequest(reason="The target of a request must be a path of the host in its Host header")
 
 
 def _check_length(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
@@ -73,4 +73,4 @@ def _check_length(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
     encodings = [value for name, value in headers if name == b"transfer-encoding"]
     chunked = version == "1.1" and not lengths and [each.lower() for each in encodings] == [b"chunked"]
     if len(lengths) > 1 or (encodings and not chunked):
-        raise InvalidRequest(reason="The length of the body is told once: by Content-Length, or by chunked encoding")
+        raise InvalidRequest(reason="The body must have one length: one Content-Length, or chunked encoding")

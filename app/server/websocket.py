@@ -1,12 +1,15 @@
 """WebSockets with limits."""
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
 from app.server.connection_limits import BoundedConfig
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGISendEvent
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
@@ -46,7 +49,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.connections.discard(self)
         self.transport.abort()
 
-    async def send(self, message: Any) -> None:
+    async def send(self, message: "ASGISendEvent") -> None:
         """Send a message of the application."""
         if message["type"] == "websocket.send":
             self.config.idle.pop(self, None)

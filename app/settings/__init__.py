@@ -92,7 +92,7 @@ class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings, CrmSet
 
     @field_validator(*texts.CHECKS, mode="before")
     @classmethod
-    def _check_text(cls, value: Any, field: ValidationInfo) -> Any:
+    def _check_text(cls, value: object, field: ValidationInfo) -> Any:
         """Trim a text, and refuse one that pydantic would take and the service could not use."""
         if not isinstance(value, str):
             return value

@@ -30,7 +30,7 @@ class PaymentSettings(BaseSettings):
 
     @field_validator("payment_plans", mode="before")
     @classmethod
-    def _read_plans(cls, value: Any) -> Any:
+    def _read_plans(cls, value: object) -> Any:
         """Read `NAME=CREDITS@PRICE`, separated by commas."""
         if not isinstance(value, str):
             return value

@@ -29,8 +29,8 @@ def refuse(fields: Mapping[str, FieldInfo], names: Mapping[str, str], fault: Err
     name = next(name for name in fields if fault["loc"][0] in (name, names[name]))
     given = fault["input"]
     hidden = name in SECRET or "@" in str(given)
-    shown = "what it is" if hidden else repr(given or "")
-    return f"{names[name]} cannot be {shown}: it must be {allowed(fields[name])}."
+    problem = "is not valid" if hidden else f"cannot be {given or ''!r}"
+    return f"{names[name]} {problem}: it must be {allowed(fields[name])}."
 
 
 def allowed(field: FieldInfo) -> str:

@@ -40,6 +40,6 @@ class WebhookSettings(BaseSettings):
 
     @field_validator(*LISTS, mode="before")
     @classmethod
-    def _split(cls, value: Any) -> Any:
+    def _split(cls, value: object) -> Any:
         """Read a list as people write it: separated by commas."""
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

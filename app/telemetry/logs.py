@@ -47,7 +47,7 @@ def configure(format: Literal["json", "pretty"], level: str) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
-def mask(_logger: Any, _method: str, event: EventDict) -> EventDict:
+def mask(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Hide the middle of every phone number, and all of every text of a message but its length."""
     return {key: value if key.startswith("_") else _masked(key, value) for key, value in event.items()}
 
@@ -74,7 +74,7 @@ def _renderer(format: Literal["json", "pretty"]) -> Processor:
     return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
 
 
-def _masked(key: str, value: Any) -> Any:
+def _masked(key: str, value: object) -> Any:
     if isinstance(value, dict):
         return {name: _masked(str(name), inner) for name, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -9,10 +9,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts import sessions
-from app.domain.accounts.models import Role, Session
+from app.domain.accounts.models import Session
 from app.domain.accounts.sessions import Entry
 from app.domain.accounts.sign_in.authentication import SignInRefused, WrongPassword, actor_of
 from app.domain.accounts.sign_in.passwords import MIN_LENGTH
+from app.domain.accounts.user_agents import describe
 from app.domain.kernel.errors import InvalidInput, NotFound, RateLimited
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.domain.oauth import grants, queries
@@ -22,7 +23,6 @@ from app.http.routing import CountedRoute
 from app.services import Services
 from app.web.browser import Browser, SignedIn
 from app.web.sign_in import login_path
-from app.web.user_agents import describe
 from app.web.wording import seconds_of, wait
 
 PATH = "/account"
@@ -115,7 +115,6 @@ class AccountPage:
             "account.html",
             status,
             user=signed_in.user,
-            is_owner=signed_in.user.role == Role.owner,
             account=signed_in.account,
             sessions=[_shown(session, signed_in) for session in found],
             applications=[_shown_application(application) for application in applications],

@@ -21,7 +21,7 @@ from app.http.body import media_type_of, parse_form, read_body
 from app.http.client_address import address_of
 from app.http.errors import retry_headers, translate
 from app.http.identity import request_id
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.http.sessions import Origin, cookie_in
 from app.services import Services
 from app.telemetry.metrics import SIGN_INS
@@ -99,7 +99,7 @@ class Browser:
         if await self.find(request) is None:
             await count_anonymous(self._limits, address_of(request), units)
         else:
-            recognise()
+            mark_authenticated()
 
     async def sign_in(self, request: Request, email: str, password: str) -> SignedIn:
         """Sign a user in with a new session; `attach` it to the response.
@@ -122,7 +122,7 @@ class Browser:
         self._set_cookie(response, BROWSER, signed_in.browser, KNOWN_SECONDS)
         self._set_cookie(response, FORM, "", 0)
 
-    def recognise(self, request: Request, response: Response, email: str) -> None:
+    def remember(self, request: Request, response: Response, email: str) -> None:
         """Set the cookie of a known browser, after its user has opened a mailed link."""
         self._set_cookie(
             response, BROWSER, self._authentication.remember_browser(email, self.visitor(request)), KNOWN_SECONDS

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
+from jinja2.environment import TemplateModule
 
 from app.db.engine import Pool
 from app.domain.consent import evidence
@@ -58,7 +59,7 @@ async def document(pool: Pool, head: EvidenceFile) -> AsyncGenerator[bytes]:
     yield b"]}\n"
 
 
-def _part(module: Any, name: str, *arguments: Any) -> bytes:
+def _part(module: TemplateModule, name: str, *arguments: Any) -> bytes:
     return str(getattr(module, name)(*arguments)).encode()
 
 
@@ -68,6 +69,7 @@ def _facts(head: EvidenceFile) -> dict[str, Any]:
         "phone": head.consent.phone,
         "account_id": head.account_id,
         "company_name": head.company_name,
+        "scope": "account",
         "exported_at": timestamp(head.exported_at),
         "opted_out_at": timestamp(suppression.created_at) if suppression else None,
         "opt_out_reason": suppression.reason if suppression else None,

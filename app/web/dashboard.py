@@ -17,6 +17,9 @@ from app.web.sign_in import LANDING, login_path
 BUILT = Path(__file__).parent / "dist"
 FILES = f"{LANDING}assets/"
 ACCOUNT = "/account"
+REPLACED = {f"{ACCOUNT}/keys": "keys", f"{ACCOUNT}/people": "people", f"{ACCOUNT}/export": "company"}
+"""Pages of earlier releases, and the settings that have replaced them."""
+
 DOCS = "/docs"
 SIGNED_IN, PUBLIC, EXPLORER = "index.html", "docs.html", "explorer.html"
 NONCE, FORM_TOKEN = "__NONCE__", "__FORM_TOKEN__"
@@ -58,6 +61,7 @@ def routes(browser: Browser) -> list[Route]:
         (f"{FILES}{{path:path}}", dashboard.file),
         ("/", dashboard.front),
         (LANDING.rstrip("/"), dashboard.front),
+        *((path, dashboard.replaced) for path in REPLACED),
         (LANDING + "{path:path}", dashboard.page),
         (f"{DOCS}/graphql", dashboard.explorer),
         *((f"{DOCS}{path}", dashboard.docs) for path in ("", "/rest", "/webhooks", "/tools")),
@@ -76,6 +80,10 @@ class Dashboard:
     async def front(self, _: Request) -> Response:
         """Redirect to the dashboard."""
         return self._browser.redirect(LANDING)
+
+    async def replaced(self, request: Request) -> Response:
+        """Redirect to the settings that have replaced a page."""
+        return self._browser.redirect(f"{LANDING}settings/{REPLACED[request.url.path]}")
 
     async def page(self, request: Request) -> Response:
         """Return the page for any path of the dashboard, or redirect to the sign-in page."""

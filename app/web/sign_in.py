@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.links import PasswordLinkInvalid
 from app.domain.accounts.sessions import Visitor
 from app.domain.accounts.sign_in.authentication import Authentication, SignInRefused
 from app.domain.accounts.sign_in.passwords import MIN_LENGTH
@@ -109,13 +109,13 @@ class SignInPages:
         try:
             token, who = request.path_params["token"], self._browser.visitor(request)
             user = await self._authentication.set_password(token, form.get("password", ""), who)
-        except LinkNotGood:
+        except PasswordLinkInvalid:
             await self._browser.admit(request, UNITS_OF_BAD_LINK)
             raise
         except InvalidInput as refused:
             return await self._password(request, refused)
         response = self._browser.redirect("/login?notice=password_set")
-        self._browser.recognise(request, response, user.email)
+        self._browser.remember(request, response, user.email)
         return response
 
     def _login(self, request: Request, onward: str, email: str = "", refused: DomainError | None = None) -> Response:
@@ -129,7 +129,7 @@ class SignInPages:
     async def _password(self, request: Request, refused: DomainError | None = None) -> Response:
         try:
             link = await self._authentication.find_link(request.path_params["token"])
-        except LinkNotGood:
+        except PasswordLinkInvalid:
             await self._browser.admit(request, UNITS_OF_BAD_LINK)
             raise
         return self._browser.page(

@@ -1,6 +1,6 @@
 // The entry of the public pages for developers.
 
-import '@mantine/core/styles.layer.css';
+import './theme/components.css';
 import './theme/tokens.css';
 import { MantineProvider } from '@mantine/core';
 import { setNonce } from 'get-nonce';

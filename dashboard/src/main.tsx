@@ -1,13 +1,11 @@
 // The entry: who is signed in is asked first, then the page is shown and the updates are followed.
 
-import '@mantine/core/styles.layer.css';
-import '@mantine/notifications/styles.layer.css';
+import './theme/components.css';
 import './theme/tokens.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
-import { StrictMode, useEffect } from 'react';
+import { lazy, StrictMode, Suspense, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider, useQuery } from 'urql';
 import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
@@ -17,6 +15,12 @@ import { Failure } from './ui/index.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 setNonce(nonce);
+
+/** Toasts are loaded beside the page, with their styles. */
+const Notifications = lazy(async () => {
+  await import('@mantine/notifications/styles.layer.css');
+  return { default: (await import('@mantine/notifications')).Notifications };
+});
 
 const client = connect();
 const isFollowing = createStore(false);
@@ -49,7 +53,9 @@ if (place) {
   createRoot(place).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-        <Notifications position="bottom-center" />
+        <Suspense>
+          <Notifications position="bottom-center" />
+        </Suspense>
         <Provider value={client}>
           <App />
         </Provider>

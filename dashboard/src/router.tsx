@@ -12,8 +12,11 @@ import { home } from './features/home/routes.ts';
 import { segments } from './features/segments/routes.ts';
 import { sequences } from './features/sequences/routes.ts';
 import { templates } from './features/templates/routes.ts';
+import { integrations } from './features/integrations/routes.ts';
+import { notices } from './features/notices/routes.ts';
 import { numbers } from './features/numbers/routes.ts';
 import { webhooks } from './features/webhooks/routes.ts';
+import { RouteError } from './shell/boundaries.tsx';
 import { root } from './shell/root.ts';
 import { SignedIn } from './shell/SignInAgain.tsx';
 
@@ -28,16 +31,19 @@ export const router = createRouter({
     ...sequences,
     ...templates,
     ...segments,
-    billing,
+    ...billing,
     ...numbers,
     ...agents,
     ...automations,
     ...settings,
+    notices,
+    ...integrations,
     webhooks,
     signedIn,
   ]),
   basepath: '/app',
   defaultPreload: 'intent',
+  defaultErrorComponent: RouteError,
   scrollRestoration: true,
   parseSearch: parseSearchWith((value) => value),
   stringifySearch: stringifySearchWith(String),

@@ -1,6 +1,7 @@
 """The documents name files, sections and terms that exist."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ from typer import Context
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from app.cli.commands import app
+from app.cli.commands import HELP, app
+from app.cli.usage import UsageError
+from app.domain.kernel.events import EVENTS
+from app.domain.webhooks.payloads import hook_names
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -18,6 +22,10 @@ OLD_WORDS = re.compile(
     r"\b(desk|doorbell|bells?|rings?|rung|doors?|mailroom|pumps?|makers?|rooms?|floors?|faces?|house)\b", re.I
 )
 COMPANY = "Blue Door"
+FENCED = re.compile(r"```(?:sh|console).*?\n(.*?)```", re.S)
+INLINE = re.compile(r"`(messaging [^`]+)`")
+BARE = 3
+"""The words of a command that is only named, as in `messaging contact list`."""
 
 
 def prose(page: Path) -> str:
@@ -76,3 +84,56 @@ def test_the_table_of_commands_has_every_command_of_every_group():
 
     assert sum(map(len, commands.values())) > 100
     assert [f"{name} {each}" for name, found in commands.items() for each in found - listed.get(name, set())] == []
+
+
+def commands_of(page: Path) -> list[list[str]]:
+    """Return the words of the commands of a page: those of its blocks, and those in its text that have arguments."""
+    text = page.read_text()
+    blocks = [part for block in FENCED.findall(text) for part in re.split(r"\n(?=\S)", re.sub(r"\\\n", " ", block))]
+    written = [shlex.split(each, comments=True) for each in blocks if each.startswith("messaging ")]
+    named = [shlex.split(each.replace("\n", " ")) for each in INLINE.findall(text) if "\n\n" not in each]
+    return [each[1:] for each in (*written, *(each for each in named if len(each) > BARE))]
+
+
+def is_refused(words: list[str]) -> bool:
+    """Return whether a command of a group lacks an argument, or has an option that it does not know."""
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    group = command.commands.get(words[0])
+    if not isinstance(group, TyperGroup):
+        return False
+    context = Context(group, **HELP)  # a command keeps the options for help of the first context that it sees
+    found = group.get_command(context, words[1])
+    if found is None:
+        return True
+    try:
+        given, _, _ = found.make_parser(context).parse_args(words[2:])
+    except UsageError:
+        return True
+    return any(
+        each.param_type_name == "argument" and each.required and given[each.name] is None for each in found.params
+    )
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: page.name)
+def test_every_command_of_a_page_has_its_arguments_and_options(page: Path):
+    assert [shlex.join(words) for words in commands_of(page) if is_refused(words)] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("README.md", "{hooks} events"),
+        ("docs/webhooks.md", "one of {hooks}"),
+        ("docs/webhooks.md", "any of {topics}"),
+        ("docs/rest-reference.md", "the {hooks} event names"),
+        ("schema.graphql", "one of the {hooks} events"),
+    ],
+)
+def test_the_texts_about_webhooks_have_the_number_of_the_events(page: str, told: str):
+    numbers = {7: "seven", 8: "eight", 12: "twelve", 13: "thirteen"}
+    topics = [each for each in EVENTS.values() if each.topic]
+
+    text = told.format(hooks=numbers[len(hook_names())], topics=numbers[len(topics)])
+
+    assert text in (ROOT / page).read_text()

@@ -22,7 +22,7 @@ LEFT = {
     "domain/contacts/test_contact_pages.py": 4,  # what PostgreSQL plans for a list
     "domain/kernel/test_idempotency.py": 1,
     "domain/kernel/test_unit_of_work.py": 2,  # statements are what a unit runs
-    "domain/messages/test_desk_contention.py": 1,
+    "domain/messages/test_acceptor_contention.py": 1,
     "domain/webhooks/faults.py": 2,  # passes the statements of the service on
     "domain/webhooks/test_webhooks_figures.py": 1,
     "e2e/test_kill.py": 1,

@@ -112,13 +112,56 @@ async def test_a_ready_made_automation_is_changed_and_what_is_typed_is_not_lost(
     await narrow.sees("There is no such automation.")
 
 
+async def make_and_activate(screen: Screen, name: str) -> None:
+    """Make the automation of the page, and activate it."""
+    await screen.press("Make it, paused")
+    await screen.heading(name).wait_for()
+    await screen.press("Activate")
+    await screen.press(f"Activate {name}")
+    await screen.page.get_by_role("button", name="Pause").wait_for()
+
+
+async def test_an_automation_acts_for_contacts_that_satisfy_its_conditions_alone(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/automations/new")
+    await screen.fill("Name", "Won")
+    await choose(page, "Event", "New message")
+    await choose(page, "Action 1", "Add a tag")
+    await screen.fill("Tag", "customer wrote")
+    await screen.press("Add conditions on the contact")
+    await expect(page.get_by_role("button", name="Make it, paused")).to_be_disabled()
+    for field, option in (("Field", "Stage"), ("Value of Stage", "Won")):
+        await page.get_by_role("combobox", name=field, exact=True).click()
+        await page.get_by_role("option", name=option, exact=True).click()
+    await screen.check(pictures, "automation-conditions")
+    await make_and_activate(screen, "Won")
+    await scene.receive("Hello")
+    await run(scene)
+    await screen.press("Refresh")
+    await page.locator("summary").first.click()
+    await screen.sees("Did not hold")
+
+    [condition] = (await AUTOMATIONS.only(scene.services, "filter"))["all"]
+    assert (condition["field"], condition["op"], condition["value"]) == ("pipeline_stage", "eq", ["won"])
+    assert await CONTACT_TAGS.read(scene.services, "tag") == []
+    await screen.open(f"/automations/{await AUTOMATIONS.only(scene.services, 'id')}?tab=edit")
+    await expect(page.get_by_role("combobox", name="Value of Stage")).to_have_value("Won")
+    await screen.press("Remove all conditions")
+    await screen.press("Save; runs under way keep their actions")
+    await page.get_by_role("tabpanel", name="Runs").wait_for()
+    assert await AUTOMATIONS.only(scene.services, "filter") is None
+
+
 async def test_a_keyword_is_watched_changed_and_removed(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):
     screen = await windows.owner(account)
     page = screen.page
-    await page.keyboard.press("g")
-    await page.keyboard.press("k")
+    await screen.open("/")
+    await page.keyboard.type("gk")
     await screen.press("New keyword")
     await screen.fill("Keyword", "Stop")
     await screen.press("Watch the keyword")

@@ -1,17 +1,25 @@
 """Contacts: found, added, changed in bulk and imported, and the reasons why one cannot be texted."""
 
+import subprocess
 from pathlib import Path
 
+import orjson
 import pytest
 
 from app.bootstrap import open_job_worker
 from app.domain.onboarding.service import Opened
+from tests.browser.chromium import ROOT
 from tests.browser.screen import NARROW, Windows
 from tests.factories.contacts import CONTACT_TAGS, CONTACTS, add_contacts, suppress
 from tests.graphql.live import Scene
+from tests.node import NODE
 
 pytestmark = pytest.mark.anyio
 
+GROUP = """
+const { grouped } = await import(process.argv[1]);
+console.log(JSON.stringify(process.argv.slice(2).map(grouped)));
+"""
 PEOPLE = "phone,first name,tags\n+12025550181,Ann,vip\n202 555 0182,Bob,\n12,Short,\n"
 
 
@@ -41,6 +49,33 @@ async def test_a_contact_is_added_and_deleted(windows: Windows, scene: Scene, ac
     assert await CONTACTS.where(phone="+12025550143").read(scene.services, "id") == []
 
 
+def test_the_dashboard_groups_the_digits_of_phones():
+    given = ["+12025550143", "+447911123456", "+493012345678", "+35312345678", "+6591234567", "STOP", ""]
+
+    module = ROOT / "dashboard" / "src" / "ui" / "phone.ts"
+    program = [NODE, "--input-type=module", "--eval", GROUP, module, *given]
+    done = subprocess.run(program, capture_output=True, check=True, timeout=30)
+
+    assert orjson.loads(done.stdout) == [
+        *("+1 202-555-0143", "+44 791 112 3456", "+49 301 234 5678", "+353 123 456 78"),
+        *("+65 912 345 67", "STOP", ""),
+    ]
+
+
+async def test_a_phone_is_copied_and_shown_on_hover_as_the_service_writes_it(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await add_contacts(scene.services, account.account_id, ["+12025550143"])
+    screen = await windows.owner(account)
+    await screen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await screen.open("/contacts")
+    phone = screen.page.get_by_role("gridcell", name="+1 202-555-0143").get_by_title("+12025550143")
+    await phone.select_text()
+    await screen.page.keyboard.press("Control+c")
+
+    assert await screen.page.evaluate("navigator.clipboard.readText()") == "+12025550143"
+
+
 async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Scene, account: Opened, pictures: Path):
     await add_contacts(scene.services, account.account_id, [f"+1202555{number}" for number in range(1000, 1250)])
     screen = await windows.owner(account)
@@ -51,7 +86,7 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     await page.get_by_role("row").nth(2).wait_for(state="hidden")
     assert "search=1007" in page.url
     assert "sort=name_desc" in page.url
-    await page.get_by_label("Choose +12025551007").check()
+    await page.get_by_label("Choose +1 202-555-1007").check()
     await screen.press("Tag")
     await page.get_by_role("textbox", name="Tag", exact=True).fill("vip")
     await screen.press("Tag 1 contact")
@@ -63,7 +98,7 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
 
     narrow = await windows.owner(account, NARROW)
     await narrow.open("/contacts")
-    await narrow.sees("+12025551249")
+    await narrow.sees("+1 202-555-1249")
     await narrow.check(pictures, "contacts-narrow")
 
 
@@ -71,7 +106,7 @@ async def test_the_page_of_who_opted_out_says_what_helps(windows: Windows, scene
     await scene.receive("STOP")
     screen = await windows.owner(account)
     await screen.open("/contacts?status=opted_out")
-    await screen.page.get_by_role("link", name="+12025550143").click()
+    await screen.page.get_by_role("link", name="+1 202-555-0143").click()
     await screen.page.get_by_role("region", name="May I text this person?").get_by_text("No", exact=True).wait_for()
     await screen.page.get_by_role("cell", name="STOP").wait_for()
     await screen.check()

@@ -1,6 +1,7 @@
 """The frame of the dashboard: who opens it, what it loads, what it looks like."""
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,19 @@ import orjson
 import pytest
 
 from app.domain.onboarding.service import Opened
+from tests.browser.chromium import ROOT
 from tests.browser.screen import NARROW, Windows
 from tests.graphql.live import Served
 
 pytestmark = pytest.mark.anyio
 
-MOST_SCRIPT, MOST_STYLE = 250_000, 40_000
+MOST_SCRIPT, MOST_STYLE, MOST_PLOT = 250_000, 40_000, 25_000
 ENTRIES = ("index.html", "docs.html")
+USED = re.compile(r"\bm_[0-9a-f]{6,}\b")
+"""The classes of Mantine's components, which stand in their scripts and in their styles."""
+IMPORTED = re.compile(r"@mantine/core/(styles/.+\.css)")
+COMPONENTS = ROOT / "dashboard" / "src" / "theme" / "components.css"
+PACKAGES = ROOT / "dashboard" / "node_modules"
 FILES = "[...document.querySelectorAll('script[src], link[rel=stylesheet]')].map(each => each.src || each.href)"
 
 
@@ -31,6 +38,24 @@ def test_the_first_load_fits_its_budget_and_each_page_is_a_chunk_of_its_own(buil
     assert len(pages) > 2
 
 
+def test_the_drawing_of_charts_is_a_chunk_of_its_own_within_its_budget(built: Path):
+    manifest = orjson.loads((built / "manifest.json").read_bytes())
+    plot = manifest["src/ui/Plot.tsx"]
+    assert plot["isDynamicEntry"]
+    assert size(built, {plot["file"]}) < MOST_PLOT
+
+
+def test_the_styles_of_all_components_in_use_are_loaded_and_no_others(built: Path):
+    folder = PACKAGES / "@mantine" / "core"
+    styles = {name: USED.findall((folder / name).read_text()) for name in IMPORTED.findall(COMPONENTS.read_text())}
+    known = set(USED.findall((folder / "styles.css").read_text()))
+    scripts = [path.read_text() for path in (built / "assets").glob("*.js")]
+    used = known & {each for script in scripts for each in USED.findall(script)}
+
+    assert used - set().union(*styles.values()) == set()
+    assert [name for name, classes in styles.items() if classes and used.isdisjoint(classes)] == []
+
+
 def loaded(manifest: dict[str, Any], name: str) -> set[str]:
     """Return the chunks that load with one: itself, and what it imports at once."""
     return {name}.union(*(loaded(manifest, each) for each in manifest[name].get("imports", [])))
@@ -43,6 +68,7 @@ def size(built: Path, names: set[str]) -> int:
 
 async def test_the_files_are_kept_for_ever_and_the_page_never(served: Served, windows: Windows, account: Opened):
     screen = await windows.owner(account)
+    await screen.open("/")
     paths = await screen.page.evaluate(
         "[...document.querySelectorAll('script[src], link[rel=stylesheet]')].map(each => each.src || each.href)"
     )
@@ -64,7 +90,11 @@ async def test_the_files_are_kept_for_ever_and_the_page_never(served: Served, wi
 
 
 async def test_a_person_signs_in_finds_home_and_signs_out(windows: Windows, account: Opened, pictures: Path):
-    screen = await windows.owner(account)
+    screen = await windows.stranger()
+    await screen.page.goto(f"{screen.base}/app")
+    await screen.fill("E-mail address", account.email)
+    await screen.fill("Password", account.password)
+    await screen.press("Sign in")
     await screen.sees("1,000")
     await screen.sees("Set-up")
     await screen.check(pictures, "home")
@@ -80,6 +110,7 @@ async def test_a_person_signs_in_finds_home_and_signs_out(windows: Windows, acco
     await screen.sees("You are signed out.")
 
     narrow = await windows.owner(account, NARROW)
+    await narrow.open("/")
     await narrow.sees("Set-up")
     await narrow.check(pictures, "home-narrow")
     await narrow.press("Pages")

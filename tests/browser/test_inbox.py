@@ -9,10 +9,10 @@ import pytest
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations.models import ConversationStatus
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import NARROW, Screen, Windows, shown
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
-from tests.graphql.live import PHONE, Scene, Served
+from tests.graphql.live import PHONE, Scene, Served, serving
 from tests.node import NODE
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ let text = '';
 for await (const piece of process.stdin) text += piece;
 console.log(JSON.stringify(JSON.parse(text).map(({ body }) => countParts(body))));
 """
-FIELD = f"Text to {PHONE}"
+FIELD = f"Text to {shown(PHONE)}"
 
 
 async def sent(scene: Scene) -> list[str]:
@@ -85,6 +85,30 @@ async def test_two_people_answer_one_conversation(windows: Windows, scene: Scene
     )
 
 
+async def test_a_conversation_that_was_closed_or_put_off_is_taken_back(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    await scene.receive("Hi")
+    screen = await windows.owner(account)
+    await screen.open("/inbox")
+    hi = screen.page.get_by_role("link", name="Hi")
+    await hi.click()
+    await screen.press("Close")
+    await screen.sees("No open conversation.")
+    await screen.check(pictures, "undo")
+    await screen.press("Undo")
+    await scene.dispatch()
+    await hi.click()
+    await screen.press("Snooze")
+    await screen.page.get_by_role("menuitem", name="Tomorrow at 9").click()
+    await screen.sees("No open conversation.")
+    await screen.press("Undo")
+    await scene.dispatch()
+    await hi.wait_for()
+
+    assert await CONVERSATIONS.only(scene.services, "status", "snoozed_until") == ("open", None)
+
+
 async def test_a_text_survives_a_lost_connection_and_is_sent_once(
     windows: Windows, scene: Scene, served: Served, account: Opened
 ):
@@ -118,6 +142,30 @@ async def test_a_text_survives_a_lost_connection_and_is_sent_once(
     served.cut()
     await scene.receive("Are you there?")
     await screen.page.get_by_role("log").get_by_text("Are you there?").wait_for()
+
+
+async def test_the_inbox_connects_again_after_a_restart_and_shows_what_came_meanwhile(
+    windows: Windows, scene: Scene, served: Served, account: Opened
+):
+    await scene.receive("Hi")
+    screen = await windows.owner(account)
+    await screen.open("/inbox")
+    await screen.page.get_by_role("link", name="Hi").click()
+    await screen.fill(FIELD, "We open")
+    port = int(served.base_url.rpartition(":")[2])
+    await served.stop()
+    await screen.sees("The connection is lost.")
+    await screen.page.keyboard.type(" at 8.")
+    await screen.page.keyboard.press("Control+Enter")
+    await screen.page.get_by_role("log").get_by_text("Not confirmed").wait_for()
+    for number in range(50):
+        await scene.receive(f"Are you there? {number}")
+    async with serving(scene.services.settings, port):
+        await screen.page.get_by_role("log").get_by_text("Are you there? 49").wait_for()
+        await screen.page.get_by_text("The connection is lost.").wait_for(state="hidden")
+        await screen.page.get_by_text("Not confirmed").wait_for(state="hidden")
+        screen.complaints.clear()
+        assert await sent(scene) == ["We open at 8."]
 
 
 async def test_a_refused_text_says_why_and_comes_back_to_the_field(windows: Windows, scene: Scene, account: Opened):
@@ -168,7 +216,7 @@ async def test_a_first_text_begins_a_conversation(windows: Windows, scene: Scene
     await screen.page.get_by_role("textbox", name="Text", exact=True).fill("Your table is booked.")
     await screen.page.get_by_label("This person agreed to be texted by us.").check()
     await screen.press("Send the text")
-    await screen.heading(PHONE).wait_for()
+    await screen.heading(shown(PHONE)).wait_for()
     await screen.page.get_by_role("log").get_by_text("Your table is booked.").wait_for()
 
     assert await sent(scene) == ["Your table is booked."]

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import NARROW, Screen, Windows, shown
 from tests.factories.accounts import USERS, add_user
 from tests.factories.billing import balance_of
 from tests.factories.conversations import CONVERSATIONS
@@ -16,7 +16,7 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
-FIELD = f"Text to {PHONE}"
+FIELD = f"Text to {shown(PHONE)}"
 BEN = "ben@example.com"
 
 
@@ -42,7 +42,7 @@ async def open_thread(screen: Screen, text: str) -> None:
     """Open the conversation whose latest text is this one."""
     await screen.open("/inbox")
     await screen.page.get_by_role("link", name=text).click()
-    await screen.heading(PHONE).wait_for()
+    await screen.heading(shown(PHONE)).wait_for()
 
 
 async def test_two_colleagues_see_each_other_leave_notes_and_hand_over_by_keyboard(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Windows
+from tests.browser.screen import NARROW, Windows, shown
 from tests.factories.accounts import USERS
 from tests.factories.carriers import CONNECTIONS, add_connection, add_minute
 from tests.factories.numbers import PHONE_NUMBERS, add_number
@@ -36,14 +36,15 @@ async def test_a_number_shows_each_deduction_and_what_was_delivered(
     await add_results(scene, SECOND)
     screen = await windows.owner(account)
     page = screen.page
+    await screen.open("/")
     await page.keyboard.press("g")
     await page.keyboard.press("n")
     await screen.heading("Numbers").wait_for()
     await screen.sees("35 · Poor")
     await screen.check(pictures, "numbers")
-    await page.get_by_role("link", name=SECOND).focus()
+    await page.get_by_role("link", name=shown(SECOND)).focus()
     await page.keyboard.press("Enter")
-    await screen.heading(SECOND).wait_for()
+    await screen.heading(shown(SECOND)).wait_for()
 
     deductions = page.get_by_role("list", name="Deductions")
     await screen.sees("80 of 100 texts were delivered.")
@@ -74,9 +75,9 @@ async def test_a_number_is_renamed_chosen_paused_and_released(
     assert row == ("Shop floor", True, False)
 
     await screen.press("Release")
-    await screen.press(f"Release {SECOND}")
+    await screen.press(f"Release {shown(SECOND)}")
     await screen.heading("Numbers").wait_for()
-    await page.get_by_role("link", name=SECOND).wait_for(state="hidden")
+    await page.get_by_role("link", name=shown(SECOND)).wait_for(state="hidden")
 
     narrow = await windows.owner(account, NARROW)
     await narrow.open("/numbers")

@@ -6,11 +6,13 @@ import pytest
 from playwright.async_api import expect
 
 from app.domain.contacts import service as contacts
+from app.domain.contacts.models import ContactFields
 from app.domain.onboarding.service import Opened
 from app.domain.segments import service as segments
 from tests.browser.screen import NARROW, Screen, Windows
 from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.segments import SEGMENTS
+from tests.factories.sequences import SEQUENCES
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -19,10 +21,14 @@ VIP = {"field": "tags", "kind": "tags", "op": "has_any", "value": ["vip"]}
 
 
 async def add_people(scene: Scene) -> None:
-    people = ({"first_name": "Ana", "tags": ["vip"]}, {"first_name": "Ben", "tags": ["vip"], "dnd_sms": True}, {})
+    people: list[ContactFields] = [
+        {"phone": "+12025550140", "first_name": "Ana", "tags": ["vip"]},
+        {"phone": "+12025550141", "first_name": "Ben", "tags": ["vip"], "dnd_sms": True},
+        {"phone": "+12025550142"},
+    ]
     async with scene.unit() as unit:
-        for number, person in enumerate(people):
-            await contacts.create(unit, {"phone": f"+1202555014{number}", **person})
+        for person in people:
+            await contacts.create(unit, person)
 
 
 async def add_segment(scene: Scene, name: str) -> int:
@@ -70,6 +76,46 @@ async def test_a_segment_is_built_counted_saved_changed_and_deleted(
     assert filter == {
         "all": [VIP, {"field": "dnd_sms", "kind": "boolean", "op": "eq", "value": [False]}, {"any": [late]}]
     }
+
+
+async def test_a_segment_counts_texts_and_names_sequences(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    await add_people(scene)
+    sequence_id = await SEQUENCES.insert(scene.services, account_id=account.account_id, name="Welcome")
+    screen = await windows.owner(account)
+    page = screen.page
+    people = page.get_by_role("region", name="People in it now")
+    await screen.open("/segments")
+    await page.get_by_role("link", name="New segment").click()
+    await choose(screen, "Field", "Number of texts")
+    await choose(screen, "Comparison of Number of texts", "is less than")
+    await page.get_by_role("textbox", name="Value of Number of texts").fill("1")
+    await choose(screen, "Direction of the counted texts", "From them")
+    await choose(screen, "Status of the counted texts", "Received")
+    await choose(screen, "Time of the counted texts", "In the last 30 days")
+    await people.get_by_text("3 contacts").wait_for()
+    await screen.press("Add a condition")
+    await choose(screen, "Field", "Under way in sequences")
+    await choose(screen, "Value of Under way in sequences", f"Welcome ({sequence_id})")
+    await page.keyboard.press("Escape")
+    await people.get_by_text("0 contacts").wait_for()
+    await choose(screen, "Comparison of Under way in sequences", "none of")
+    await people.get_by_text("3 contacts").wait_for()
+    await screen.fill("Name", "Silent")
+    await screen.check(pictures, "segment of counts")
+    await screen.press("Save the segment")
+    await screen.heading("Silent").wait_for()
+    [filter] = await SEGMENTS.read(scene.services, "filter")
+    counted = {"direction": "inbound", "status": "received", "within": "30 days"}
+    assert filter == {
+        "all": [
+            {"field": "message_count", "kind": "number", "op": "lt", "value": [1], **counted},
+            {"field": "enrolled_in", "kind": "ids", "op": "has_none", "value": [sequence_id]},
+        ]
+    }
+    await page.reload()
+    assert await page.get_by_role("combobox", name="Time of the counted texts").input_value() == "In the last 30 days"
 
 
 async def test_a_segment_is_changed_and_deleted(windows: Windows, scene: Scene, account: Opened):
@@ -121,11 +167,11 @@ async def test_a_campaign_reaches_a_segment_which_is_not_deleted_then(
     await screen.open("/campaigns")
     await screen.press("New campaign")
     await screen.fill("Name", "Spring")
-    await screen.press("Write the text")
-    await page.get_by_text("A segment", exact=True).click()
-    await choose(screen, "Segment", "VIPs")
+    await screen.press("Make the campaign")
+    await choose(screen, "In the segment", "VIPs")
+    await screen.press("Next: Message")
     await screen.fill("Text", "{company_name}: fresh bread. Reply STOP to opt out.")
-    await screen.press("Save and preview")
+    await page.get_by_role("navigation", name="Steps").get_by_role("button", name="Check").click()
     await page.get_by_role("button", name="Send to 1 person for at most 1 credit").wait_for()
     await screen.check(pictures, "campaign-segment")
     audience = await CAMPAIGNS.only(scene.services, "audience")
@@ -151,5 +197,5 @@ async def test_a_phone_shows_segments_and_the_place_of_a_refused_value(
     )
     await narrow.check(pictures, "segment-narrow")
     await narrow.open("/segments/4711")
-    await narrow.sees("No segment with id 4711.")
+    await narrow.sees("There is no such segment.")
     await expect(page.get_by_role("button", name="Delete")).to_have_count(0)

@@ -72,6 +72,7 @@ async def test_templates_are_found_and_changed_by_keyboard_alone(windows: Window
     await add_template(scene, "Ready", "It is ready.")
     screen = await windows.owner(account)
     keyboard = screen.page.keyboard
+    await screen.open("/")
     await keyboard.press("g")
     await keyboard.press("t")
     await screen.heading("Templates").wait_for()
@@ -128,6 +129,6 @@ async def test_a_phone_shows_every_state(windows: Windows, scene: Scene, account
     await narrow.check(pictures, "template-narrow")
 
     await narrow.open("/templates/4711")
-    await narrow.sees("No template with id 4711.")
+    await narrow.sees("There is no such template.")
     await narrow.open("/templates?search=none")
     await narrow.sees("No template matches.")

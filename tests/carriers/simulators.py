@@ -55,7 +55,7 @@ class Simulator:
     def calls(self) -> dict[int, int]:
         """Return how often each message was handed over, by our reference."""
         state: dict[str, int] = self.ask("state")["calls"]
-        return {int(url.rpartition("=")[2]): count for url, count in state.items()}
+        return {int(url.rpartition("=")[2]): count for url, count in state.items() if url}
 
 
 ROTATIONS: Mapping[str, tuple[dict[str, str], dict[str, Any]]] = {

@@ -68,6 +68,7 @@ class Storm:
     settings: Settings
     services: Services
     account_id: int
+    web: Process
     workers: list[Process] = field(default_factory=list[Process])
     ids: list[int] = field(default_factory=list[int])
     killed: int = 0
@@ -169,4 +170,5 @@ async def storm(folder: Path, credits: int, seed: int, **variables: object) -> A
         ):
             pool = services.database.pool
             chance, start_one = random.Random(seed), partial(start, **env)
-            yield Storm(pool, redis, api, start_one, chance, settings, services, opened.account_id, processes[1:])
+            web, *workers = processes
+            yield Storm(pool, redis, api, start_one, chance, settings, services, opened.account_id, web, workers)

@@ -82,7 +82,7 @@ def test_an_address_of_a_database_that_would_be_misread_is_refused_without_its_p
 
     assert (done.code, done.output) == (1, "")
     assert done.complaint == (
-        "messaging: DATABASE_URL cannot be what it is: it must be an address such as "
+        "messaging: DATABASE_URL is not valid: it must be an address such as "
         "postgresql://user:password@host/name, with %23 for # and the like in a user or password.\n"
     )
 
@@ -96,7 +96,7 @@ def test_an_address_of_redis_that_would_be_misread_is_refused_without_its_passwo
 
     assert (done.code, done.output) == (1, "")
     assert done.complaint == (
-        "messaging: REDIS_URL cannot be what it is: it must be an address such as redis://host:6379/0, "
+        "messaging: REDIS_URL is not valid: it must be an address such as redis://host:6379/0, "
         "with %23 for # and the like in a user or password.\n"
     )
 

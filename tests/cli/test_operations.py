@@ -34,12 +34,14 @@ CONNECTION_VERBS = (
     "rotate_carrier_connection",
     "sync_phone_numbers",
 )
+OF_A_BROWSER = "nobody is signed in; `session end` and `user update` do it for every user"
 OF_A_USER = "each user has notices of their own"
 WITHOUT_COMMAND = {
     "create_consent_link": "`contact evidence` writes the file itself",
     "create_job_link": "`contact import` and `contact export` write the files themselves",
     "create_export_link": "`account export` writes the archive itself",
     **dict.fromkeys(("read_notices", "update_notice_setting"), OF_A_USER),
+    **dict.fromkeys(("end_other_sessions", "update_viewer"), OF_A_BROWSER),
     "reply": "sending is for integrations and for users who sign in",
     "revoke_automation_key": "`key revoke` revokes every key",
     **dict.fromkeys(CONNECTION_VERBS, OWN_CONNECTIONS),
@@ -56,6 +58,7 @@ QUERIES_WITHOUT_COMMAND = {
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",
     "last_update_id": "it starts a stream of live updates",
+    "preview_sequence_draft": "`sequence preview` shows the texts of a saved sequence",
     "timeline": "`message list --conversation` lists the texts of a conversation",
     "viewer": "nobody is signed in; `user list` shows the owners",
 }

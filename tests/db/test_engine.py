@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from app.bootstrap import METADATA
 from app.db import migrate, schema
 from app.db.claims import persist
-from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, is_unwritable
+from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, dial, is_unwritable
 from app.domain.accounts.models import Account
 from app.http.errors import translate
 from app.services import Services
@@ -19,6 +19,7 @@ from app.settings import Settings
 
 pytestmark = pytest.mark.anyio
 
+LIMIT = "SHOW idle_in_transaction_session_timeout"
 IN_TRANSACTION = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND xact_start IS NOT NULL"
 
 
@@ -114,3 +115,24 @@ async def test_only_statements_of_sessions_are_limited_in_time(settings: Setting
 
     assert (limited, await database.pool.fetchval("SHOW statement_timeout")) == (shown, "0")
     await database.close()
+
+
+async def test_a_transaction_of_a_process_that_is_stopped_is_ended_after_30_seconds(services: Services) -> None:
+    async with services.database.sessions() as session:
+        of_session = await session.scalar(text(LIMIT))
+
+    assert (of_session, await services.database.pool.fetchval(LIMIT)) == ("30s", "30s")
+
+
+async def test_a_connection_whose_opening_is_canceled_is_closed(settings: Settings) -> None:
+    opened: list[asyncpg.Connection] = []
+
+    class Canceled(asyncpg.Connection):
+        async def execute(self, *_: Any, **__: Any) -> str:
+            opened.append(self)
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await dial(settings.database_url, connection_class=Canceled)
+
+    assert [each.is_closed() for each in opened] == [True]

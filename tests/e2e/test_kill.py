@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.campaigns import await_decided, begin, end
+from tests.chaos.connectors import exchange
+from tests.chaos.sequences import run_sequence
 from tests.chaos.storm import REPORT_NOW, storm
 
 pytestmark = pytest.mark.anyio
@@ -32,3 +34,22 @@ async def test_a_campaign_whose_workers_are_killed_sends_each_recipient_one_text
         sent = await end(weather, 2000)
 
     assert (sent.states, sent.calls, sent.credits, weather.killed) == ({"delivered": 2000}, 2000, 2000, 2)
+
+
+async def test_a_drip_sequence_whose_workers_are_killed_sends_each_contact_each_step_once(tmp_path: Path) -> None:
+    async with storm(tmp_path, credits=900, seed=3) as weather:
+        await run_sequence(weather, people=300, kills=3)
+
+    assert weather.killed == 3
+
+
+async def test_an_exchange_with_a_crm_and_a_scheduling_tool_loses_nothing_and_sends_no_text_twice_after_kills(
+    tmp_path: Path,
+) -> None:
+    async with exchange(tmp_path, seed=4) as exchanged:
+        await exchanged.run("worker", "web")
+        await exchanged.settle()
+
+        await exchanged.check()
+
+    assert min(len(exchanged.asked), len(exchanged.said), len(exchanged.booked)) > 0

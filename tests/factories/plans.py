@@ -1,17 +1,37 @@
-"""PostgreSQL's plan of a statement with sequential scans disabled, because test tables are small."""
+"""PostgreSQL's plans of statements."""
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
 from app.db.engine import Pool
+from app.db.partitions import PLAN_ONCE
+from tests.factories.tables import Rows
+
+NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"
 
 
 async def plan(pool: Pool, statement: str, *arguments: Any) -> str:
-    """Return the plan of a statement; it scans a table sequentially only if no index is usable."""
+    """Return the plan of a statement; it scans a table sequentially only if no index is usable.
+
+    The tables of a test are small, so that PostgreSQL would scan each of them.
+    """
+    return "\n".join(await _explain(pool, [NO_SEQUENTIAL_SCANS], statement, *arguments))
+
+
+async def list_kept_plan(
+    pool: Pool, analyzed: Rows, statement: str, *arguments: Any, settings: Sequence[str] = ()
+) -> list[str]:
+    """Return the lines of the plan that a connection keeps for a statement, after a table is analyzed as it is now."""
+    await pool.execute(f"ANALYZE {analyzed.table}")
+    return await _explain(pool, [PLAN_ONCE, *settings], statement, *arguments)
+
+
+async def _explain(pool: Pool, settings: Sequence[str], statement: str, *arguments: Any) -> list[str]:
     async with pool.acquire() as connection, connection.transaction():
-        await connection.execute("SET LOCAL enable_seqscan = off")
-        rows = await connection.fetch(f"EXPLAIN {statement}", *arguments)
-    return "\n".join(row[0] for row in rows)
+        for setting in settings:
+            await connection.execute(setting)
+        return [row[0] for row in await connection.fetch(f"EXPLAIN {statement}", *arguments)]
 
 
 COUNT = (

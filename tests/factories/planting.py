@@ -2,9 +2,10 @@
 
 import itertools
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ARRAY, JSON, Boolean, Column, DateTime, Float, LargeBinary, Numeric, Table, Text
+from sqlalchemy import ARRAY, JSON, Boolean, Column, DateTime, Float, Interval, LargeBinary, Numeric, Table, Text
 
 from app.bootstrap import METADATA
 from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago, open_pool
@@ -61,6 +62,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "messages": {"status": "sent", "direction": "outbound", "carrier": "sandbox"},
     "phone_numbers": {"is_primary": False, "status": "active"},
     "sequence_enrollments": {"status": "exited"},
+    "sequences": {"exit_stages": ["won"], "window_days": ["monday"]},
     "suppressions": {"scope_type": "account"},
     "users": {"role": "member", "removed_at": None},
     "automations": {"status": "paused"},
@@ -88,6 +90,7 @@ VALUES: tuple[tuple[type, Callable[[str], Any]], ...] = (
     (Text, lambda text: text),
     (LargeBinary, str.encode),
     (DateTime, lambda _: ago()),
+    (Interval, lambda _: timedelta(hours=1)),
     (Boolean, lambda _: True),
     (Float, lambda _: 1.0),
     (Numeric, lambda _: 1),
@@ -115,8 +118,8 @@ async def plant(source: Source, account_id: int, word: str) -> dict[str, int]:
         waiting.remove(table)
         for more in CREATORS if table.name == "creators" else ({},):
             named = {name: ids.get(value, value) if value else None for name, value in more.items()}
-            row = {name: value for name, value in _row(table, ids, word).items() if (table.name, name) in there}
-            row |= PLAIN.get(table.name, {}) | _given(table, ids, word) | named
+            row = _row(table, ids, word) | PLAIN.get(table.name, {}) | _given(table, ids, word) | named
+            row = {name: value for name, value in row.items() if (table.name, name) in there}
             ids[table.name] = await Rows(table.name).insert(source, **row)
     return ids
 

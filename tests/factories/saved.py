@@ -74,7 +74,7 @@ class SavedRows:
         key, pool = (services.settings.database_url, services.secret, name), services.database.pool
         saved = self._saved.get(key)
         if saved is not None and time.monotonic() < saved.until:
-            await pool.execute(saved.insert)
+            await pool.fetch(saved.insert)  # unlike `execute` it keeps the plan
             return saved.made
         made = await make()
         self._number += 1

@@ -1,7 +1,6 @@
 """Deliberate database failures: locked rows, missing columns, refused writes."""
 
-import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Connection, Pool
 from tests.factories.tables import Rows
-from tests.waiting import until, within
+from tests.waiting import until
 
 BLOCKED = """
 SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
@@ -61,9 +60,14 @@ async def until_blocked(pool: Pool, statements: int = 1) -> None:
     """Wait until the given number of statements wait for locks."""
 
     async def are_blocked() -> bool:
-        return await pool.fetchval(BLOCKED) >= statements
+        return await count_blocked(pool) >= statements
 
     await until(are_blocked, every=0.005)
+
+
+async def count_blocked(pool: Pool) -> int:
+    """Count the statements that wait for locks."""
+    return await pool.fetchval(BLOCKED)
 
 
 async def open_transactions(pool: Pool) -> int:
@@ -137,18 +141,34 @@ FOR EACH ROW EXECUTE FUNCTION lose_connection()
 """
 
 
-class HeldPool:
-    """A pool that holds the uses of a statement that read one row, until the test lets them go on."""
+Visit = Callable[[str, bool], Awaitable[None]]
+"""Is called before a statement that returns rows, and with True after it."""
 
-    def __init__(self, pool: Pool, statement: str) -> None:
-        self._pool, self._statement = pool, statement
-        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+class VisitedPool:
+    """A pool whose connections tell a test of each statement that returns rows."""
+
+    def __init__(self, pool: Pool, visit: Visit) -> None:
+        self._pool, self._visit = pool, visit
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._pool, name)
 
-    async def fetchrow(self, query: str, *args: Any) -> Any:
-        if query == self._statement:
-            self.asked.set()
-            await within("the test to let it go on", self.go.wait())
-        return await self._pool.fetchrow(query, *args)
+    @asynccontextmanager
+    async def acquire(self) -> AsyncGenerator[Any]:
+        async with self._pool.acquire() as connection:
+            yield _VisitedConnection(connection, self._visit)
+
+
+class _VisitedConnection:
+    def __init__(self, connection: Connection, visit: Visit) -> None:
+        self._connection, self._visit = connection, visit
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def fetch(self, query: str, *args: Any) -> Any:
+        await self._visit(query, False)
+        found = await self._connection.fetch(query, *args)
+        await self._visit(query, True)
+        return found

@@ -78,9 +78,9 @@ class Served:
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncGenerator[Served]:
-    """Serve the whole application on a free port, with that port in its base URL."""
-    listening = socket.create_server(("127.0.0.1", 0))
+async def serving(settings: Settings, port: int = 0) -> AsyncGenerator[Served]:
+    """Serve the whole application on a port, by default a free one, with that port in its base URL."""
+    listening = socket.create_server(("127.0.0.1", port))
     port = listening.getsockname()[1]
     config = configure(settings.model_copy(update={"port": port, "base_url": f"http://127.0.0.1:{port}"}))
     config.log_config = None

@@ -19,6 +19,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "request_account_deletion": lambda _: {"confirm": MARK},
     "invite_user": lambda _: {"email": "new@example.com", "role": "service"},
     "update_user": lambda ids: {"id": ids["user"], "changes": {"first_name": "Changed"}},
+    "update_viewer": lambda _: {"changes": {"first_name": "Changed"}},
     "withdraw_invitation": lambda ids: {"id": ids["invitation"]},
     "change_role": lambda ids: {"id": ids["user"], "role": "service"},
     "remove_user": lambda ids: {"id": ids["user"]},
@@ -72,8 +73,15 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "bulk_tag": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "add": ["vip"]},
     "bulk_stage": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "stage": "won"},
     "bulk_assign": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "assignee_id": ids["user"]},
+    "bulk_enroll": lambda ids: {
+        "contacts": {"ids": [ids["contact"]]},
+        "sequence_id": ids["sequence"],
+        "consent_attested": True,
+    },
     "bulk_delete": lambda ids: {"contacts": {"ids": [ids["contact"]]}},
     "find_contacts": lambda _: {"phone": PHONE},
+    "contact_timeline": lambda ids: {"id": ids["contact"]},
+    "search": lambda _: {"text": MARK},
     "explain_send": lambda _: {"to": PHONE, "body": MARK},
     "update_contact": lambda ids: {"id": ids["contact"], "changes": {"first_name": "Changed"}},
     "delete_contact": lambda ids: {"id": ids["contact"]},
@@ -137,9 +145,11 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "sequence": lambda ids: {"id": ids["sequence"]},
     "enrollments": lambda ids: {"sequence_id": ids["sequence"]},
     "create_sequence": lambda _: {"name": "Another", "steps": [{"delay_minutes": 0, "body": "Hello"}]},
+    "update_sequence": lambda ids: {"id": ids["sequence"], "changes": {"name": "Renamed"}},
     "update_sequence_status": lambda ids: {"id": ids["sequence"], "status": "paused"},
     "enroll": lambda ids: {"sequence_id": ids["other_sequence"], "contact_id": ids["contact"]},
-    "unenroll": lambda ids: {"enrollment_id": ids["enrollment"]},
+    **dict.fromkeys(("unenroll", "pause_enrollment"), lambda ids: {"enrollment_id": ids["enrollment"]}),
+    "resume_enrollment": lambda ids: {"enrollment_id": ids["paused_enrollment"]},
     "template": lambda ids: {"id": ids["template"]},
     "create_template": lambda _: {"name": "Another", "body": "Hello"},
     "save_template": lambda ids: {"id": ids["template"], "name": "Changed", "body": "Hello"},
@@ -148,6 +158,11 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "set_placeholder_fallback": lambda _: {"name": "first_name", "fallback": "friend"},
     "measure_text": lambda _: {"body": "Hello"},
     "check_text": lambda _: {"body": "Hello"},
+    "preview_sequence": lambda ids: {"id": ids["sequence"], "contact_id": ids["contact"]},
+    "preview_sequence_draft": lambda ids: {
+        "steps": [{"delay_minutes": 0, "body": "Hi {company_name}"}],
+        "contact_id": ids["contact"],
+    },
     "preview_text": lambda ids: {"body": "Hi {company_name}", "contact_id": ids["contact"]},
     "watch_keyword": lambda _: {"keyword": "another"},
     "update_keyword": lambda ids: {"id": ids["keyword"], "changes": {"reply": "Hello"}},
@@ -240,7 +255,10 @@ SHOWS_NO_TEXT = {
     "phone_consent",
     "phone_numbers",
     "preview_segment",
+    "preview_sequence",
+    "preview_sequence_draft",
     "scheduled_messages",
+    "scopes",
     "setup_status",
     "spend_history",
     "tariff",
@@ -268,6 +286,8 @@ CREATES = {
     "create_custom_field",
     "create_export_link",
     "create_oauth_client",
+    "end_other_sessions",
+    "update_viewer",
     "create_segment",
     "create_sequence",
     "create_template",
@@ -290,8 +310,8 @@ CREATES = {
 }
 """Mutations that name nothing that exists: another account that runs one does so for itself."""
 
-STORES_NOTHING = {"announce_presence", "connect_crm", "open_payment_portal", "start_plan"}
-"""Mutations that change no row: one is passed on to others at once, the others give an address."""
+STORES_NOTHING = {"announce_presence", "connect_crm", "end_other_sessions", "open_payment_portal", "start_plan"}
+"""Mutations that change no row: a presence is not stored, the caller has no session, the others return an address."""
 
 OF_THE_CALLER = {
     "finish_crm_connection": "crm_authorization_refused",

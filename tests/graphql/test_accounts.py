@@ -192,7 +192,7 @@ async def test_an_owner_changes_the_account_and_the_audit_log_tells_of_it(
     ("changes", "reason"),
     [
         ('region: "UK"', "region must be the two letters of a country (ISO 3166), such as US or GB."),
-        ("region: null", "region must not be null. Leave it out to keep what is there."),
+        ("region: null", "region must not be null. Leave it out to keep the present value."),
         (f'support_contact: "{"x" * 101}"', "support_contact must be one line of at most 100 characters."),
         (r'support_contact: "one\ntwo"', "support_contact must be one line of at most 100 characters."),
     ],

@@ -16,6 +16,7 @@ from app.graphql.execution.documents import prepare
 from app.graphql.execution.execute import Executor, Run
 from app.graphql.schema import CORE
 from app.services import Services
+from tests.factories.contacts import CONTACTS
 from tests.rest.answers import data
 
 pytestmark = pytest.mark.anyio
@@ -119,3 +120,24 @@ async def test_cursors_of_edges_lead_through_a_list_in_both_directions(api: http
         for cursor in cursors:
             with pytest.raises(ValueError, match=r"."):
                 orjson.loads(base64.urlsafe_b64decode(cursor))
+
+
+async def test_groups_of_duplicates_follow_the_sealed_cursor_of_the_same_search(
+    services: Services, account: Opened, ask: Ask
+) -> None:
+    for number, email in enumerate(("a@example.com", "b@example.com") * 2):
+        phone = f"+1202555010{number}"
+        await CONTACTS.insert(services, account_id=account.account_id, phone=phone, email=email)
+    [first] = (await ask("{ duplicate_contacts(first: 1) { value cursor } }")).data["duplicate_contacts"]
+
+    following = await ask(f'{{ duplicate_contacts(after: "{first["cursor"]}") {{ value }} }}')
+    refused = [
+        await ask(f'{{ duplicate_contacts({given}: "{cursor}") {{ value }} }}')
+        for given, cursor in (("after", "a@example.com"), ("kind: phone, after", first["cursor"]))
+    ]
+
+    assert (first["value"], following.data["duplicate_contacts"]) == ("a@example.com", [{"value": "b@example.com"}])
+    assert b"example" not in base64.urlsafe_b64decode(first["cursor"] + "===")
+    assert [str(error.original_error) for each in refused for error in each.errors] == [
+        "after is not a cursor of this list. Leave it out to begin at the start."
+    ] * 2

@@ -82,4 +82,4 @@ async def test_null_for_what_cannot_be_emptied_is_refused_by_its_name(
     [error] = (await post(api, {"query": query, "variables": variables})).json()["errors"]
 
     assert error["extensions"]["code"] == "invalid_input"
-    assert error["message"] == f"{field} must not be null. Leave it out to keep what is there."
+    assert error["message"] == f"{field} must not be null. Leave it out to keep the present value."

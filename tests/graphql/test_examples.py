@@ -3,35 +3,40 @@
 import re
 from pathlib import Path
 
-import httpx2
 import pytest
 from graphql import build_schema, parse, validate
 
-from tests.graphql.calls import post
+from app.domain.accounts.scopes import ALL
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.factories.accounts import id_of_user
+from tests.factories.numbering import number_from_one
+from tests.graphql.calls import post, serving
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```graphql *(\w*)\n(.*?)^```", re.M | re.S)
-EXAMPLES = [
-    pytest.param(mark, text, id=f"{page.name}-{number}")
+EXAMPLES = {
+    page.name: found
     for page in sorted((ROOT / "docs").glob("*.md"))
-    for number, (mark, text) in enumerate(BLOCK.findall(page.read_text()), 1)
-]
+    if (found := re.findall(r"^```graphql\n(.*?)^```", page.read_text(), re.M | re.S))
+}
 CONTRACT = build_schema((ROOT / "schema.graphql").read_text())
-REFERENCE = "reference"
-"""Marks an example whose ids stand for the reader's own, so that it is not run."""
 
 
-@pytest.mark.parametrize(("mark", "example"), EXAMPLES)
-def test_every_example_fits_the_contract(mark: str, example: str) -> None:
-    assert mark in ("", REFERENCE)
-    assert validate(CONTRACT, parse(example)) == []
+@pytest.mark.parametrize("examples", EXAMPLES.values(), ids=EXAMPLES)
+def test_every_example_fits_the_contract(examples: list[str]) -> None:
+    assert [validate(CONTRACT, parse(example)) for example in examples] == [[]] * len(examples)
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize(
-    "example", [pytest.param(each.values[1], id=each.id) for each in EXAMPLES if not each.values[0]]
-)
-async def test_every_example_runs(api: httpx2.AsyncClient, example: str) -> None:
-    answer = (await post(api, {"query": example})).json()
+@pytest.mark.parametrize("examples", EXAMPLES.values(), ids=EXAMPLES)
+async def test_the_examples_of_a_page_run_one_after_the_other(
+    services: Services, account: Opened, examples: list[str]
+) -> None:
+    await number_from_one(services.settings.database_url or "", ["campaigns"])
+    owner = await id_of_user(services, email=account.email)
 
-    assert "errors" not in answer, answer
+    async with serving(services, Actor(account.account_id, ALL, user_id=owner)) as client:
+        answers = [(await post(client, {"query": example})).json() for example in examples]
+
+    assert [answer.get("errors") for answer in answers] == [None] * len(examples)

@@ -46,6 +46,7 @@ FILTERS = [
     ("crm_pushes", "status: failed", {"status": "failed"}),
     ("crm_pushes", "integration_id: 77", {"integration_id": 77}),
     ("audit_entries", "action: key_created", {"action": "key_created"}),
+    ("audit_entries", 'actor: "key:77"', {"actor": "key:77"}),
     ("ledger_entries", "type: dispute", {"type": "dispute"}),
     ("conversations", "status: snoozed", {"status": "snoozed"}),
     ("conversations", "unread_only: true", {"unread_count": 2}),

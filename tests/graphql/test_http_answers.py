@@ -159,7 +159,7 @@ async def test_a_defect_is_masked_and_can_be_found_by_its_request_id(api: httpx2
             response = await post(api, {"query": "{ phone_numbers { id } }"})
 
     [error] = response.json()["errors"]
-    assert error["message"] == "Something went wrong on our side."
+    assert error["message"] == "An unexpected error of the service. Try again."
     assert error["extensions"] == {
         "code": "internal_error",
         "status": 500,

@@ -84,7 +84,7 @@ async def test_a_mutation_by_get_is_refused(api: httpx2.AsyncClient, services: S
 
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
     assert codes(response) == ["method_not_allowed"]
-    assert response.json()["errors"][0]["message"] == "A mutation does not take GET. It takes POST."
+    assert response.json()["errors"][0]["message"] == "A mutation does not support GET. It supports POST."
     assert await MESSAGES.count(services) == 0
 
 

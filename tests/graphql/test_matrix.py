@@ -27,15 +27,16 @@ from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
 from app.domain.conversations import notes
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.unit_of_work import Actor
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.requests import Send
 from app.domain.numbers import service as numbers
 from app.domain.oauth import clients as oauth_clients
 from app.domain.oauth.clients import NewClient
 from app.domain.quiet_hours import service as quiet_hours
 from app.domain.quiet_hours.service import NewRule
+from app.domain.sequences import enrollments as drips
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.domain.webhooks import service as webhooks
 from app.domain.webhooks.models import DeliveryStatus, Notice
 from app.graphql.execution.documents import SCOPES
@@ -108,10 +109,12 @@ GIVEN: dict[str, frozenset[str]] = {
     "merge_contacts": frozenset({"contacts:read"}),
     "suggest_reply": frozenset({"conversations:read"}),
     **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
-    **dict.fromkeys(("subscribe", "create_webhook"), frozenset({"contacts:read"})),
+    **dict.fromkeys(("subscribe", "create_webhook", "bulk_enroll"), frozenset({"contacts:read"})),
+    "update_keyword": frozenset({"messages:send"}),
+    **dict.fromkeys(("add_integration", "update_integration"), frozenset({"contacts:write", "messages:send"})),
     **dict.fromkeys(
-        ("add_integration", "update_integration", "connect_crm", "finish_crm_connection", "update_keyword"),
-        frozenset({"messages:send"}),
+        ("connect_crm", "finish_crm_connection"),
+        frozenset({"contacts:read", "contacts:write", "messages:read", "messages:send"}),
     ),
     **dict.fromkeys(
         ("create_automation", "update_automation", "set_automation_status"),
@@ -137,6 +140,7 @@ SAME_FOR_ALL = {
     "measure_text",
     "notice_settings",
     "scheduled_messages",
+    "scopes",
     "tariff",
 }
 """Queries with the same answer for both accounts: no update was dispatched, no text is sent later,
@@ -150,6 +154,7 @@ SEARCHES = {
     "duplicate_contacts",
     "find_contacts",
     "phone_consent",
+    "search",
     "sequences",
 }
 """Queries that take arguments and find nothing of another account's, where others do not find the record named."""
@@ -208,6 +213,20 @@ async def kept_world(kept: Services) -> World:
     return await make_world(kept)
 
 
+async def add_sequences(unit: UnitOfWork, contact_id: int) -> dict[str, int]:
+    """Add sequences with an enrollment, with none, and with a paused one."""
+    sequence, other, paused = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(3)]
+    enrolled = await drips.enroll(unit, sequence.id, contact_id)
+    waiting = await drips.enroll(unit, paused.id, contact_id)
+    await drips.pause(unit, waiting.enrollment_id)
+    return {
+        "sequence": sequence.id,
+        "other_sequence": other.id,
+        "enrollment": enrolled.enrollment_id,
+        "paused_enrollment": waiting.enrollment_id,
+    }
+
+
 async def make_world(services: Services) -> World:
     """Open two accounts, and give one of them one of everything, with the mark in it."""
     open_account = opener(services)
@@ -221,8 +240,7 @@ async def make_world(services: Services) -> World:
         made = [await make(unit) for make in (make_details, make_files, add_segment, add_payments, add_automation)]
         closed = await quiet_hours.add(unit, NewRule("GB", "00:00", "24:00", overrides_law=True, reason=MARK))
         await billing.grant(unit, 5, MARK)
-        sequence, other = [await sequences.create(unit, MARK, [NewStep(60, MARK)]) for _ in range(2)]
-        enrolled = await sequences.enroll(unit, sequence.id, contact.id)
+        made.append(await add_sequences(unit, contact.id))
         template, keyword = await add_texts(unit)
         url, topics = "https://example.com/hooks", ["message.inbound"]
         unit.actor = replace(actor, key_id=key.id)
@@ -254,9 +272,6 @@ async def make_world(services: Services) -> World:
         "automation_key": automation_key.id,
         "number": account.phone_number_id,
         "other_number": await add_number(services, actor),
-        "sequence": sequence.id,
-        "other_sequence": other.id,
-        "enrollment": enrolled.enrollment_id,
         "template": template.id,
         **await make_campaigns(services, actor),
         **await make_agent(services, account, actor, PHONE),

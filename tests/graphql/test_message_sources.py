@@ -12,8 +12,9 @@ from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
+from app.domain.sequences import enrollments as drips
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.services import Services
 from tests.conftest import unit_of
 from tests.graphql.calls import codes, post, serving
@@ -70,10 +71,10 @@ async def test_a_message_leads_to_its_campaign_or_to_the_enrollment_of_its_time(
     enrollments = list[int]()
     for _ in range(2):
         async with unit_of(services, Actor(account.account_id, ALL)) as unit:
-            enrollments.append((await sequences.enroll(unit, sequence.id, contact.id)).enrollment_id)
+            enrollments.append((await drips.enroll(unit, sequence.id, contact.id)).enrollment_id)
         await accept(services, account, f"sequence:{sequence.id}", "Step")
         async with unit_of(services, Actor(account.account_id, ALL)) as unit:
-            await sequences.unenroll(unit, enrollments[-1])
+            await drips.unenroll(unit, enrollments[-1])
     await accept(services, account, f"campaign:{campaign.id}", "Sale")
     await accept(services, account, "key:1", "Hello")
 
@@ -86,8 +87,8 @@ async def test_a_message_leads_to_its_campaign_or_to_the_enrollment_of_its_time(
         {"source": "sequence", "campaign": None, "enrollment": {"id": enrollments[1]}},
         {"source": "sequence", "campaign": None, "enrollment": {"id": enrollments[0]}},
     ]
-    for table in ("campaigns", "sequence_enrollments"):
-        assert len([each for each in statements if f"FROM {table}" in each]) == 1
+    for table, count in (("campaigns", 1), ("sequence_enrollments", 2)):
+        assert len([each for each in statements if f"FROM {table}" in each]) == count
 
 
 @pytest.mark.parametrize("link", ["campaign", "enrollment"])

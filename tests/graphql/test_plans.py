@@ -19,7 +19,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.domain.webhooks import service as webhooks
 from app.graphql.execution import execute
 from app.graphql.execution.compiling import Unplanned, compile_plan

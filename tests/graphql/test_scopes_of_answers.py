@@ -33,6 +33,7 @@ READING = {
     "Campaign": "campaigns:read",
     "CampaignAudience": "campaigns:read",
     "CampaignBreakdownRow": "campaigns:read",
+    "CampaignCharacter": "campaigns:read",
     "CampaignFinding": "campaigns:read",
     "CampaignPreview": "campaigns:read",
     "CampaignRecipient": "campaigns:read",
@@ -111,7 +112,17 @@ READING = {
     "Segment": "campaigns:read",
     "SegmentField": "campaigns:read",
     "SegmentPreview": "campaigns:read",
+    "ContactTimeline": "contacts:read",
+    "ContactTimelineEntry": "contacts:read",
+    "FoundRecord": "account:read",
+    "ScopeDescription": "account:read",
     "Sequence": "campaigns:read",
+    "SequenceText": "campaigns:read",
+    "SequenceCounts": "campaigns:read",
+    "SequenceExits": "campaigns:read",
+    "SequenceVersion": "campaigns:read",
+    "SequenceWindow": "campaigns:read",
+    "ExitCount": "campaigns:read",
     "SequenceStep": "campaigns:read",
     "PresenceUpdate": "messages:read",
     "QuietHoursRule": "account:read",
@@ -154,6 +165,7 @@ RESULTS = {
     "CostlyCharacter",
     "DeletedCampaign",
     "DeletedContact",
+    "EndedSessions",
     "Enrolled",
     "ExportLink",
     "GeneratedCopy",
@@ -197,19 +209,25 @@ PARTS = {
 
 ROOTS = {"Query", "Mutation", "Subscription"}
 MEANT = {
-    *((field, type) for field in ("bulk_delete", "delete_custom_field") for type in ("Job", "JobCount", "JobFile")),
+    *(
+        (field, type)
+        for field in ("bulk_delete", "bulk_enroll", "delete_custom_field")
+        for type in ("Job", "JobCount", "JobFile")
+    ),
     *(("merge_contacts", type) for type in ("Contact", "CustomFieldValue", "ScoreReason", "Consent")),
     *((field, "User") for field in ("invite_user", "change_role", "remove_user", "update_user")),
     *((f"{verb}_automation", "Automation") for verb in ("create", "update", "delete")),
     ("set_automation_status", "Automation"),
+    ("preview_sequence_draft", "SequenceText"),
     *((f"{verb}_inbound_webhook", type) for verb in ("add", "update") for type in ("InboundWebhook", "Integration")),
-    *((field, "Session") for field in ("sessions", "end_session")),
+    *((field, "Session") for field in ("sessions", "end_session", "end_other_sessions")),
     *((field, "OauthGrant") for field in ("oauth_grants", "revoke_oauth_grant")),
     *((field, "ApiKey") for field in ("automation_keys", "revoke_automation_key")),
 }
-"""Merging checks contacts:read itself. Owners hold every scope: that a key made for changing the account reads its
-people is meant. So is that whoever may make automation keys sees those it made, that the caller of a change sees the
-automation or the inbound webhook that it changed, and that a signed-in user sees the own sessions and applications.
+"""Merging and bulk_enroll check contacts:read themselves. Owners hold every scope: that a key made for changing the
+account reads its people is meant. So is that whoever may make automation keys sees those it made, that the caller of a
+change sees the automation or the inbound webhook that it changed, that the caller of a preview sees the texts that it
+gave, and that a signed-in user sees the own sessions and applications.
 """
 
 

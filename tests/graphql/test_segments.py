@@ -5,6 +5,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.services import Services
+from tests.factories.accounts import API_KEYS
 from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
@@ -62,6 +64,19 @@ async def test_a_wrong_filter_is_refused_with_its_place_in_the_argument(api: htt
     assert [codes(answer) for answer in answers] == [["invalid_input"], ["invalid_input"]]
     fields = [answer.json()["errors"][0]["extensions"]["field"] for answer in answers]
     assert fields == ["filter.all[0].field", "changes.filter.value"]
+
+
+async def test_a_filter_is_previewed_with_the_scope_for_contacts_because_its_count_tells_about_them(
+    api: httpx2.AsyncClient, services: Services
+) -> None:
+    await add(api, "+12025550101", email="ana@example.com")
+    await API_KEYS.change(services, scopes=["campaigns:read"])
+    filter = {"field": "email", "op": "starts_with", "value": ["a"]}
+    text = "query ($filter: SegmentFilter!) { preview_segment(filter: $filter) { total_count } }"
+
+    answer = await post(api, {"query": text, "variables": {"filter": filter}})
+
+    assert (answer.json()["data"], codes(answer)) == ({"preview_segment": None}, ["insufficient_scope"])
 
 
 @pytest.mark.parametrize("given", [{}, {"id": 1, "filter": FILTER}])

@@ -9,6 +9,7 @@ from app.domain.accounts.scopes import Scope
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import CONTACTS
 from tests.graphql.calls import codes, post, serving
 
@@ -123,3 +124,20 @@ async def test_an_enrollment_is_listed_and_ended(api: httpx2.AsyncClient) -> Non
 
 async def test_the_enrollments_of_a_sequence_that_is_not_there_are_not_found(api: httpx2.AsyncClient) -> None:
     assert codes(await post(api, {"query": LIST, "variables": {"sequence": 10**12}})) == ["not_found"]
+
+
+async def test_a_draft_is_previewed_with_the_scope_for_contacts_because_its_parts_tell_about_them(
+    api: httpx2.AsyncClient, services: Services
+) -> None:
+    contact = (await ask(api, ADD, phone="+12025550101"))["create_contact"]["id"]
+    preview = """query ($steps: [NewSequenceStep!]!, $contact: BigInt!) {
+      preview_sequence_draft(steps: $steps, contact_id: $contact) { segments missing }
+    }"""
+    given = {"steps": [{"delay_minutes": 0, "body": "{email}" + 153 * "a"}], "contact": contact}
+    shown = await ask(api, preview, **given)
+    await API_KEYS.change(services, scopes=["campaigns:read"])
+
+    refused = await post(api, {"query": preview, "variables": given})
+
+    assert shown == {"preview_sequence_draft": [{"segments": 1, "missing": ["email"]}]}
+    assert codes(refused) == ["insufficient_scope"]

@@ -111,7 +111,7 @@ def linked(kind: Any) -> str:
     return " ".join(found) or leaves(kind)[0]
 
 
-def leaves(kind: GraphQLObjectType) -> list[str]:
+def leaves(kind: GraphQLObjectType | GraphQLInterfaceType) -> list[str]:
     return [name for name, field in kind.fields.items() if is_leaf_type(get_named_type(field.type)) and not field.args]
 
 

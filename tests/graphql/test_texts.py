@@ -23,8 +23,9 @@ MEASURE = f"""query ($body: String!, $template: Boolean! = false, $to: String, $
 CHECK = """query ($body: String!, $template: Boolean! = false, $first: Boolean! = false) {
   check_text(body: $body, template: $template, first_promotional: $first) {
     rule severity text advice position length } }"""
-PREVIEW = """query ($body: String!, $contact: BigInt!) { preview_text(body: $body, contact_id: $contact) {
-  phone body encoding segments credits missing } }"""
+PREVIEW = """query ($body: String!, $contact: BigInt!, $smart: Boolean) {
+  preview_text(body: $body, contact_id: $contact, is_smart_encoded: $smart) {
+    phone body encoding segments credits missing } }"""
 ADD_CONTACT = """mutation ($contact: NewContact!) { create_contact(contact: $contact) { id } }"""
 CREATE = """mutation ($body: String!) { create_template(name: "A", body: $body) {
   findings { rule severity position length } } }"""
@@ -176,7 +177,11 @@ async def test_a_text_is_previewed_for_a_contact_whether_or_not_it_may_be_texted
         "credits": 1,
         "missing": ["last_name"],
     }
+    smart = await ask(api, PREVIEW, body="It’s us.", contact=contact, smart=True)
+    assert (smart["body"], smart["encoding"]) == ("It's us.", "gsm_7")
     await ACCOUNTS.change(services, smart_encoding=True, fold_accents=True)
+    plain = await ask(api, PREVIEW, body="It’s us.", contact=contact, smart=False)
+    assert (plain["body"], plain["encoding"]) == ("It’s us.", "ucs_2")
     folded = await ask(api, PREVIEW, body="Hi {first_name}, it’s us.", contact=contact)
     assert (folded["body"], folded["encoding"]) == ("Hi Zoe, it's us.", "gsm_7")
     code, field, _ = await refused(api, PREVIEW, body="Hi {firstname}", contact=contact)

@@ -14,6 +14,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.graphql.execution.documents import prepare
 from app.graphql.execution.execute import Executor, Run
+from app.graphql.execution.plans import PART
 from app.graphql.execution.turns import (
     LARGE_RUNNING,
     LARGE_SHARE,
@@ -138,7 +139,7 @@ async def test_a_large_answer_is_made_with_pauses_and_is_the_same(services: Serv
     assert paused == whole
     assert paused.errors is None
     assert len((paused.data or {})["contacts"]["nodes"]) == 100
-    assert turns.pauses >= 100
+    assert turns.pauses >= 100 // PART
 
 
 async def test_a_large_answer_of_a_plan_is_made_with_pauses(services: Services, actor: Actor) -> None:
@@ -148,7 +149,7 @@ async def test_a_large_answer_of_a_plan_is_made_with_pauses(services: Services, 
     answer = await Executor(services, _turns=turns)(listing, {"limit": 100}, actor)
 
     assert [each["phone"] for each in answer.value["nodes"]] == [f"+1202555{n:04d}" for n in reversed(range(100))]
-    assert turns.pauses >= 100
+    assert turns.pauses >= 100 // PART
 
 
 async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_refused(

@@ -12,7 +12,10 @@ from tests.factories.contacts import CONTACTS, locked_contacts
 from tests.shared import running
 
 SECONDS = 0.2
-LATE = "The request took the database too long. Use a narrower filter or a smaller page, or try again in a few seconds."
+LATE = (
+    "The database did not finish the request in time. Use a narrower filter or a smaller page, or try again in a few "
+    "seconds."
+)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The clock: due work is done without any ring."""
+"""Due work is done without a notification."""
 
 import asyncio
 from contextlib import suppress

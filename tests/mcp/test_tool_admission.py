@@ -11,7 +11,7 @@ import pytest
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.mcp.endpoint import MAX_BODY
-from app.mcp.places import ForeignOrigin, MisdirectedRequest, Places
+from app.mcp.places import MisdirectedRequest, OriginNotAllowed, Places
 from app.operations.surface import CATEGORIES
 from app.providers import rate_limits
 from app.services import Services
@@ -248,7 +248,7 @@ def test_in_development_only_pages_of_this_machine_may_ask(origin: str, is_own: 
     if is_own:
         own.check(headers)
     else:
-        with pytest.raises(ForeignOrigin):
+        with pytest.raises(OriginNotAllowed):
             own.check(headers)
 
 

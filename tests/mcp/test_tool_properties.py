@@ -21,7 +21,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.segments import service as segments
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.domain.templates import service as templates
 from app.mcp.calls import accept
 from app.mcp.catalogue import CompiledTool, catalogue

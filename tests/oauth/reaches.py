@@ -14,6 +14,7 @@ import httpx2
 import orjson
 
 from app.domain.consent import evidence
+from app.domain.erasure import downloads as exports
 from app.domain.jobs import downloads, parts
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import JobKind, JobStatus
@@ -142,28 +143,6 @@ async def disconnect(of: Tenant, who: Tenant) -> str:
     return summarize(await who.browsing.send(await who.form(f"/account/applications/{of.grant_id}/disconnect")))
 
 
-def open_page(path: str) -> Attempt:
-    async def open_page_for(of: Tenant, who: Tenant) -> str:
-        answer = await who.browsing.client.get(path, params={"account_id": of.account.account_id})
-        return " ".join([summarize(answer), *sorted(set(re.findall(r"second@[\w-]+.example", answer.text)))])
-
-    return open_page_for
-
-
-def send_form(path: str, **fields: str) -> Attempt:
-    """Send a form of the second account's own pages; the path may name a record of the first one: `{key_id}`."""
-
-    async def send_own_form(of: Tenant, who: Tenant) -> str:
-        return summarize(await who.browsing.send(await who.form(path.format_map(vars(of)), **fields)))
-
-    return send_own_form
-
-
-async def make_export_link(of: Tenant, who: Tenant) -> str:
-    answer = await who.browsing.send(await who.form("/account/export", account_id=str(of.account.account_id)))
-    return summarize(answer).rpartition("/")[0]
-
-
 async def download_job_file(of: Tenant, who: Tenant) -> str:
     """Open a link to a file of a job of the second account with the key of the first one."""
     [user_id, *_] = await USERS.where(account_id=who.account.account_id).read(who.services, "id")
@@ -199,8 +178,10 @@ async def _read_consent(of: Tenant, who: Tenant, suffix: str) -> httpx2.Response
 
 async def download_export(of: Tenant, who: Tenant) -> str:
     """Open a link of the second account with the key of the first one."""
-    made = await who.browsing.send(await who.form("/account/export"))
-    archive = await who.anonymous_browser().client.get(made.headers["location"], headers=bearer(of.account.svc_key))
+    [user_id, *_] = await USERS.where(account_id=who.account.account_id).read(who.services, "id")
+    async with unit_of(who.services, Actor(who.account.account_id, ALL, "test", user_id=user_id)) as unit:
+        link = await exports.make_link(unit, who.services.exports)
+    archive = await who.anonymous_browser().client.get(f"/exports/{link.token}", headers=bearer(of.account.svc_key))
     with ZipFile(BytesIO(archive.content)) as opened:
         return f"{archive.status_code} {orjson.loads(opened.read('accounts.ndjson'))['company_name']}"
 

@@ -9,11 +9,10 @@ import jwt
 from sqlalchemy import select
 
 from app.bootstrap import derive
-from app.domain.accounts import api_keys, invitations, links, sessions
+from app.domain.accounts import links, sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts import service as account_service
-from app.domain.accounts.api_keys import NewKey
-from app.domain.accounts.models import Role, WaitingMail
+from app.domain.accounts.models import WaitingMail
 from app.domain.accounts.scopes import ALL
 from app.domain.accounts.sessions import Visitor
 from app.domain.carriers.carrier import InboundMessage
@@ -47,9 +46,6 @@ class Tenant:
     question: Form
     link: str
     session_id: int
-    key_id: int
-    person_id: int
-    invitation_id: int
     contact_id: int
     message_id: int
     hook: str
@@ -92,10 +88,7 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
     actor, name = Actor(account.account_id, ALL, "owner"), account.company_name
     async with unit_of(services, actor) as unit:
         [user] = await accounts.list_users(unit)
-        person = await account_service.add_user(unit, f"second@{name}.example", "blue wooden boats")
-        invited = f"guest@{name}.example"
-        invitation = await invitations.invite(unit, services.authentication.tokens, invited, Role.member)
-        key, _ = await api_keys.create_key(unit, services.secret, NewKey(name))
+        await account_service.add_user(unit, f"second@{name}.example", "blue wooden boats")
         contact = await contacts.create(unit, {"phone": PHONE, "first_name": name})
         _, cookie = await sessions.begin(unit, services.authentication.tokens, user, Visitor("", "Here"))
         elsewhere, _ = await sessions.begin(unit, services.authentication.tokens, user, Visitor("", "Elsewhere"))
@@ -122,9 +115,6 @@ async def settle(services: Services, http: httpx2.AsyncClient, account: Opened) 
         question=await application.form(),
         link=path,
         session_id=elsewhere.id,
-        key_id=key.id,
-        person_id=person.id,
-        invitation_id=invitation.id,
         contact_id=contact.id,
         message_id=sent.message_id,
         hook=f"/integrations/webhook/{hook.address}",

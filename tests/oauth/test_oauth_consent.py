@@ -29,7 +29,7 @@ async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: A
     assert [line for line in page.text.splitlines() if line.startswith('<label for="scope')] == [
         '<label for="scope1">See the account&#39;s name and who you are</label></div>',
         '<label for="scope2">Send messages, which costs credits</label></div>',
-        '<label for="scope3">Read contacts and segments</label></div>',
+        '<label for="scope3">Read contacts</label></div>',
     ]
     assert 'name="email"' in page.text
     assert 'name="password"' in page.text
@@ -113,7 +113,7 @@ async def test_not_you_signs_out_and_asks_again(application: Application, servic
     page = await application.browsing.get(answer.headers["location"])
     assert page.status_code == 200
     assert 'name="password"' in page.text
-    assert "Read contacts and segments" in page.text
+    assert "Read contacts" in page.text
     assert await SESSIONS.count(services) == 0
     assert await OAUTH_GRANTS.count(services) == 0
 

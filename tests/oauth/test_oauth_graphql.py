@@ -41,7 +41,7 @@ ROTATE = "mutation ($id: BigInt!) { rotate_oauth_client_secret(id: $id) { client
 REVOKE_CLIENT = "mutation ($id: BigInt!) { revoke_oauth_client(id: $id) { revoked_at } }"
 REVOKE_GRANT = "mutation ($id: BigInt!) { revoke_oauth_grant(id: $id) { client_name revoked_at } }"
 CLIENTS = "{ oauth_clients { ...Shown } }" + SHOWN
-GRANTS = "{ oauth_grants { id client_id client_name user_email scopes resource last_used_at revoked_at } }"
+GRANTS = "{ oauth_grants { id client_id client_name user { email } scopes resource last_used_at revoked_at } }"
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ async def test_connected_applications_are_listed_and_disconnected(
     [listed] = (await ask(http, owner, GRANTS))["oauth_grants"]
 
     assert (listed["client_id"], listed["client_name"]) == (application.client_id, "Pipelines")
-    assert (listed["user_email"], listed["scopes"]) == (account.email, ["contacts:read"])
+    assert (listed["user"]["email"], listed["scopes"]) == (account.email, ["contacts:read"])
     assert (listed["resource"], listed["revoked_at"]) == (BASE, None)
     for _ in range(2):
         answer = await ask(http, owner, REVOKE_GRANT, id=listed["id"])

@@ -17,7 +17,7 @@ from app.web.browser import STYLE_PATH
 from tests.conftest import SAVED, opener
 from tests.factories.snapshots import rows
 from tests.oauth import reaches
-from tests.oauth.applications import AUTHORIZE, BASE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
+from tests.oauth.applications import AUTHORIZE, REDIRECT, REGISTER, REVOKE, TOKEN, bearer
 from tests.oauth.browsing import Browsing
 from tests.oauth.reaches import Reach
 from tests.oauth.tenants import MARK, OTHERS, Tenant, settle
@@ -30,8 +30,6 @@ UNSIGNED, UNSIGNED_PAYMENT = "403 unsigned_callback", "403 unsigned_payment_even
 NO_SESSIONS = "405 method_not_allowed"
 SENT_BACK = f"302 {REDIRECT}"
 EVENTS = frozenset({"events", "outbox", "live_updates", "notices", "number_hours"})
-NO_KEY, NO_USER = "No API key with id N.", "404 No user with id N."
-NO_INVITATION, TO_PEOPLE = "404 No invitation with id N.", "303 /account/people"
 
 REACHES: dict[str, tuple[str, list[Reach]]] = {
     "ANY /graphql": (
@@ -110,49 +108,6 @@ REACHES: dict[str, tuple[str, list[Reach]]] = {
     "POST /account/applications/{id}/disconnect": (
         "Grants of the user who is signed in are found, and no others.",
         [Reach(reaches.disconnect, "404 No connected application with id N.", "303 /account")],
-    ),
-    **{
-        f"GET {path}": (
-            "The session says whose page it is.",
-            [Reach(reaches.open_page(path), another, itself, changes=False)],
-        )
-        for path, another, itself in (
-            ("/account/keys", f"200 {OTHERS}", f"200 {MARK}"),
-            ("/account/people", "200 second@others.example", f"200 {MARK} second@{MARK}.example"),
-            ("/account/export", "200", "200"),
-        )
-    },
-    "POST /account/keys": (
-        "The session says whose key it makes.",
-        [Reach(reaches.send_form("/account/keys", name="Mine"), f"200 {OTHERS}", f"200 {MARK}")],
-    ),
-    "POST /account/people/invite": (
-        "The session says whose account the person is invited to.",
-        [
-            Reach(
-                reaches.send_form("/account/people/invite", email="new@example.com", role="member"),
-                "303 /account/people",
-                "303 /account/people",
-            )
-        ],
-    ),
-    **{
-        f"POST {path.format(id='{id}')}": (
-            "What the account has is found, and nothing else.",
-            [Reach(reaches.send_form(path.format(id=id), **fields), another, itself)],
-        )
-        for path, id, fields, another, itself in (
-            ("/account/keys/{id}/rotate", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", f"200 {MARK}"),
-            ("/account/keys/{id}/revoke", "{key_id}", {}, f"404 {NO_KEY} {OTHERS}", "303 /account/keys"),
-            ("/account/people/{id}/role", "{person_id}", {"role": "member"}, NO_USER, TO_PEOPLE),
-            ("/account/people/{id}/remove", "{person_id}", {}, NO_USER, TO_PEOPLE),
-            ("/account/invitations/{id}/resend", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),
-            ("/account/invitations/{id}/withdraw", "{invitation_id}", {}, NO_INVITATION, TO_PEOPLE),
-        )
-    },
-    "POST /account/export": (
-        "The session says whose export it is.",
-        [Reach(reaches.make_export_link, f"303 {BASE}/exports", f"303 {BASE}/exports")],
     ),
     "GET /exports/{token}": (
         "The link says whose export it is, and nothing else does.",
@@ -265,6 +220,9 @@ SAME_FOR_ALL = {
     "GET /app": "Leads to the dashboard.",
     "GET /app/{path:path}": "The page of the dashboard, which holds a nonce and the form token of the session.",
     "GET /app/assets/{path:path}": "The built files of the dashboard.",
+    "GET /account/keys": "Leads to the settings that have replaced it.",
+    "GET /account/people": "Leads to the settings that have replaced it.",
+    "GET /account/export": "Leads to the settings that have replaced it.",
     "GET /docs": "Links to the pages for developers.",
     "GET /docs/graphql": "The GraphQL explorer, with the schema of the service.",
     "GET /docs/rest": "The REST reference.",
@@ -289,7 +247,8 @@ SAME_FOR_ALL = {
 }
 """Routes that hold nothing of any account, and what they hold instead."""
 
-TO_DASHBOARD = dict.fromkeys(("GET /", "GET /app", "GET /app/{path:path}"), 303)
+REPLACED = ("GET /account/keys", "GET /account/people", "GET /account/export")
+TO_DASHBOARD = dict.fromkeys(("GET /", "GET /app", "GET /app/{path:path}", *REPLACED), 303)
 STATUSES = {**dict.fromkeys(SAME_FOR_ALL, 200), **TO_DASHBOARD, "GET /app/assets/{path:path}": 404}
 """The status for strangers; no built file has the name `{path:path}`."""
 

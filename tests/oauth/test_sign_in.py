@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.domain.accounts.sign_in import passwords
+from app.domain.accounts.user_agents import describe
 from app.domain.kernel.errors import RateLimited
 from app.domain.onboarding.service import Opened
 from app.main import create_app
@@ -21,7 +22,6 @@ from app.providers import attempts
 from app.services import Services
 from app.settings import Settings
 from app.web.browser import Browser
-from app.web.user_agents import describe
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS
 from tests.factories.tables import ago
 from tests.oauth.browsing import OURS, Browsing, Form
@@ -284,7 +284,7 @@ async def test_forms_are_labelled_and_known_to_password_managers(browsing: Brows
 @pytest.mark.parametrize(
     ("cause", "status", "told"),
     [
-        (KeyError("the secret of the house"), 500, "Something went wrong on our side."),
+        (KeyError("the secret of the house"), 500, "An unexpected error of the service. Try again."),
         (ConnectionError("10.0.0.7 is away"), 503, "The service is not available at this moment. Try again in a few"),
         (RateLimited(seconds=7), 429, "Too many requests. Try again in 7 seconds."),
     ],

@@ -178,7 +178,7 @@ async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Br
     assert (answer.status_code, answer.headers["location"]) == (303, "/app/")
 
 
-@pytest.mark.parametrize("path", ["/login", "/automation/oauth/authorize", "/account/keys"])
+@pytest.mark.parametrize("path", ["/login", "/automation/oauth/authorize", "/account/password"])
 async def test_a_client_that_leaves_while_it_sends_a_form_is_no_fault(
     services: Services, shared: Shared, path: str
 ) -> None:

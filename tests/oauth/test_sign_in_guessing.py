@@ -41,7 +41,7 @@ def slept() -> list[float]:
 
 @pytest.fixture
 def authentication(services: Services, slept: list[float]) -> Authentication:
-    """Give a door that notes for how long it delays an attempt."""
+    """Provide an authentication that records how long it delays an attempt."""
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.links import PasswordLinkInvalid
 from app.domain.accounts.models import User
 from app.domain.accounts.sessions import Visitor
 from app.domain.accounts.sign_in import passwords
@@ -139,7 +139,7 @@ async def test_of_two_who_use_a_link_at_once_one_is_refused(
         return_exceptions=True,
     )
 
-    assert [type(answer) for answer in answers].count(LinkNotGood) == 1
+    assert [type(answer) for answer in answers].count(PasswordLinkInvalid) == 1
     chosen = next(choice for choice, answer in zip(choices, answers, strict=True) if isinstance(answer, User))
     assert (await browsing.sign_in(account.email, chosen)).status_code == 303
 
@@ -160,7 +160,7 @@ async def test_what_is_stored_of_a_link_cannot_open_it_once_it_is_mailed(
     ("password", "told"),
     [
         ("eleven char", "Use at least 12 characters. Several words make a good password."),
-        ("Passwordpassword", "This password is one of the first that others would guess. Use another one."),
+        ("Passwordpassword", "This password is easy to guess. Use another one."),
         ("OWNER1@example.com", "Use a password that is not your e-mail address."),
         ("a" * 1001, "Use at most 1000 characters."),
     ],

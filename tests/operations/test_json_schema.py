@@ -132,8 +132,9 @@ def test_an_operation_returns_the_shape_of_its_selection(tmp_path: Path) -> None
 
 
 CONTRACT = """
-directive @constraint(minimum: Int, maximum: Int, min_length: Int, max_length: Int, pattern: String)
-on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
+directive @constraint(
+  minimum: Int, maximum: Int, min_length: Int, max_length: Int, pattern: String, min_items: Int, max_items: Int
+) on ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
 
 "Where a contact stands."
 enum Stage {
@@ -157,7 +158,7 @@ type Query {
   find(
     filter: Filter
     stage: Stage!
-    tags: [String!] @constraint(min_length: 1, max_length: 64)
+    tags: [String!] @constraint(min_length: 1, max_length: 64, min_items: 1, max_items: 20)
     limit: Int! = 20 @constraint(minimum: 1, maximum: 200)
     code: String @constraint(pattern: "^[a-z]+$")
   ): [String!]!
@@ -186,6 +187,8 @@ def test_a_tool_takes_an_object_in_which_lists_are_arrays(finding: Operation) ->
     assert accepts["properties"]["tags"] == {
         "type": "array",
         "items": {"type": "string", "minLength": 1, "maxLength": 64},
+        "minItems": 1,
+        "maxItems": 20,
     }
 
 

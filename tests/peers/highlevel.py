@@ -3,22 +3,24 @@
 Written from marketplace.gohighlevel.com/docs: Get Access Token, Get Contact, Create Contact, Update Contact, Get
 Duplicate Contact, Search Contacts, Add an inbound message, Update message status, Uninstall an application, Scopes,
 Conversation Providers, Webhook Integration Guide, Rate Limits; and checked against the OpenAPI files of
-github.com/GoHighLevel/highlevel-api-docs. They do not tell the texts of refusals, which are those that clients in
-public repositories handle: 400 for a contact that is not there, 400 with `meta` for a duplicate, 401 for a scope that
-was not given.
+github.com/GoHighLevel/highlevel-api-docs, and help.gohighlevel.com, How to reconnect broken marketplace apps. A second
+reader checked it against apps/{contacts,conversations,oauth,marketplace}.json and docs/ of that repository. They do
+not tell the texts of refusals, which are those that clients in public repositories handle: 400 for a contact that is
+not there, 400 with `meta` for a duplicate, 401 for a scope that was not given; nor PKCE, which is checked where used.
 """
 
 import asyncio
 import base64
 import hashlib
 import itertools
+import re
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import orjson
@@ -26,10 +28,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.domain.integrations.scheduling import Delivery
+from tests.peers.limits import Limit
 
 Json = dict[str, Any]
+Answer = tuple[int, dict[str, str], Json | bytes]
+CUT = "x-cut"
+"""The mark of an answer that is cut off."""
+
 NEVER_SECONDS = 3600.0
-PAGE_LIMIT = 100
 SETTABLE = ("phone", "firstName", "lastName", "email")
 UNIQUE = ("email", "phone")
 """The fields that no two contacts of a sub-account share, unless it allows duplicates."""
@@ -46,14 +52,23 @@ NEEDED = {
 }
 """The scopes of the calls by the security of their references; the search needs that of reading."""
 
+VERSIONS = {"contacts": "2021-07-28", "marketplace": "2021-07-28", "conversations": "2021-04-15"}
+"""The version that the header of a call names, by the area of its path."""
+
 
 @dataclass(frozen=True)
 class Fault:
-    """The failure of one request: a status, or no answer at all; `happens` where it takes effect all the same."""
+    """The failure of one request: a status, or no answer at all; `happens` where it takes effect all the same.
+
+    `content` replaces the answer, and is cut off in the middle where `is_cut`. With `seconds` the answer is only late.
+    """
 
     status: int | None
     retry_after: int | None = None
     happens: bool = False
+    content: bytes | None = None
+    is_cut: bool = False
+    seconds: float = 0
 
 
 class Refusal(Exception):
@@ -66,18 +81,21 @@ class Refusal(Exception):
 
 @dataclass
 class HighLevelPeer:
-    """The state of one sub-account. `clock` is its time; `faults` are the failures of the next requests.
+    """The state of one sub-account. `clock` is its time, `limit` that of requests, 100 in 10 seconds at HighLevel.
 
-    `on_call` is called with each request, such as to let time pass.
+    `faults` are the failures of the next requests, `broken` the paths that are answered with 500; `on_call` is called
+    with each request. `failing` is the failure of the first one of each kind, `failed` are those that had it; `hung` is
+    set while one gets no answer.
     """
 
+    kind: ClassVar[str] = "highlevel"
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     location: str = "loc1"
     client_id: str = "64f0a1b2-lm3k"
     client_secret: str = "the secret of the application"
     provider_id: str = "provider1"
     token_seconds: int = 86399
-    limit: int | None = None
+    limit: Limit = field(default_factory=lambda: Limit(timedelta(seconds=10)))
     key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
     contacts: dict[str, Json] = field(default_factory=dict[str, Json])
     messages: list[Json] = field(default_factory=list[Json])
@@ -85,7 +103,12 @@ class HighLevelPeer:
     notices: list[Delivery] = field(default_factory=list[Delivery])
     faults: deque[Fault] = field(default_factory=deque[Fault])
     calls: list[str] = field(default_factory=list[str])
-    on_call: Callable[[], object] = lambda: None
+    on_call: Callable[[], Awaitable[object]] = lambda: asyncio.sleep(0)
+    broken: set[str] = field(default_factory=set[str])
+    hides_place: bool = False
+    failing: Fault | None = None
+    failed: set[str] = field(default_factory=set[str])
+    hung: asyncio.Event = field(default_factory=asyncio.Event)
     is_installed: bool = False
     scopes: str = ""
     _codes: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -115,15 +138,19 @@ class HighLevelPeer:
 
     def uninstall(self) -> None:
         """Have every token end, as a person does who uninstalls the application."""
+        self.is_installed = False
         self._access.clear()
         self._refresh.clear()
 
     def sign(self, notice: Json) -> Delivery:
         """Return a delivery as HighLevel signs it."""
-        body = orjson.dumps(notice)
+        return self.sign_bytes(orjson.dumps(notice))
+
+    def sign_bytes(self, body: bytes) -> Delivery:
+        """Return a body, whatever it is, as HighLevel signs it."""
         return Delivery({"x-ghl-signature": base64.b64encode(self.key.sign(body)).decode()}, body)
 
-    def write(self, contact_id: str, body: str, message_id: str | None = None) -> Delivery:
+    def write(self, contact_id: str, body: str, message_id: str | None = None, *attachments: str) -> Delivery:
         """Have a user send a text; return the delivery for the provider."""
         asked = {
             "contactId": contact_id,
@@ -132,7 +159,7 @@ class HighLevelPeer:
             "type": "SMS",
             "phone": self.contacts[contact_id]["phone"],
             "message": body,
-            "attachments": [],
+            "attachments": list(attachments),
             "userId": "user1",
         }
         return self.sign(asked)
@@ -160,29 +187,50 @@ class HighLevelPeer:
         record = self.contacts[id]
         return bool(record.get("dnd")) or record["dndSettings"].get("SMS", {}).get("status") in ("active", "permanent")
 
-    async def answer(self, method: str, address: str, headers: dict[str, str], body: bytes) -> tuple[int, Json, Json]:
-        """Answer a request with a status, headers and an object."""
+    async def answer(self, method: str, address: str, headers: dict[str, str], body: bytes) -> Answer:
+        """Answer a request with a status, headers and an object, or with the bytes of a failure."""
         url = urlsplit(address)
         self.calls.append(f"{method} {url.path}")
-        self.on_call()
-        fault = self.faults.popleft() if self.faults else None
-        if fault and fault.happens:
+        await self.on_call()
+        if self.limit.is_exceeded(self.clock()):
+            return 429, {}, {"statusCode": 429, "message": "Too Many Requests"}
+        fault = self._find_fault(f"{method} {url.path}")
+        if fault is None or fault.seconds:
+            await asyncio.sleep(fault.seconds if fault else 0)
+            return await self._safely(method, url.path, url.query, headers, body)
+        if fault.happens:
             await self._safely(method, url.path, url.query, headers, body)
-        if fault and fault.status is None:
+        if fault.status is None:
+            self.hung.set()
             await asyncio.sleep(NEVER_SECONDS)
-        if fault:
-            waiting = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
-            return fault.status or 500, waiting, {"message": "A simulated failure."}
-        return await self._safely(method, url.path, url.query, headers, body)
+        waiting = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+        said = {"message": "A simulated failure."} if fault.content is None else fault.content
+        return fault.status or 500, waiting | ({CUT: "1"} if fault.is_cut else {}), said
 
-    async def _safely(
-        self, method: str, path: str, query: str, headers: dict[str, str], body: bytes
-    ) -> tuple[int, Json, Json]:
+    def _find_fault(self, call: str) -> Fault | None:
+        if self.faults:
+            return self.faults.popleft()
+        if call.partition(" ")[2] in self.broken:
+            return Fault(500)
+        kind = re.sub(r"(contact|msg)\d+", r"\1", call)
+        if self.failing is None or kind in self.failed:
+            return None
+        self.failed.add(kind)
+        return self.failing
+
+    def find(self, phone: str) -> str:
+        """Return the id of the contact with a phone."""
+        return next(id for id, each in self.contacts.items() if each["phone"] == phone)
+
+    async def _safely(self, method: str, path: str, query: str, headers: dict[str, str], body: bytes) -> Answer:
         try:
             if path == "/oauth/token":
                 return 200, {}, self._token(dict(parse_qsl(body.decode())))
+            if path == "/oauth/reconnect":
+                return 200, {}, self._reconnect(orjson.loads(body))
             self._check(method, path, headers)
-            return 200, {}, self._serve(method, path, dict(parse_qsl(query)), orjson.loads(body) if body else {})
+            status = 201 if (method, path) == ("POST", "/contacts/") else 200
+            return status, {}, self._serve(method, path, dict(parse_qsl(query)), orjson.loads(body) if body else {})
         except Refusal as refusal:
             meta = {"meta": refusal.meta} if refusal.meta else {}
             return refusal.status, {}, {"statusCode": refusal.status, "message": refusal.message, **meta}
@@ -190,9 +238,9 @@ class HighLevelPeer:
     def _check(self, method: str, path: str, headers: dict[str, str]) -> None:
         if headers.get("authorization", "").removeprefix("Bearer ") not in self._access:
             raise Refusal(401, "Invalid JWT")
-        if headers.get("version") not in ("2021-07-28", "2021-04-15"):
-            raise Refusal(401, "version header was not found")
         area = path.split("/")[1]
+        if headers.get("version") != VERSIONS.get(area):
+            raise Refusal(401, "version header was not found")
         needed = "contacts.readonly" if path == "/contacts/search" else NEEDED.get(f"{method} {area}")
         if needed is not None and needed not in self.scopes.split():
             raise Refusal(401, "The token is not authorized for this scope.")
@@ -202,10 +250,10 @@ class HighLevelPeer:
             raise Refusal(401, "Invalid client credentials")
         if form["grant_type"] == "authorization_code":
             asked = self._codes.pop(form.get("code", ""), None)
-            if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+            if asked is None or asked.get("redirect_uri") != form.get("redirect_uri"):
                 raise Refusal(400, "Invalid grant: authorization code is invalid")
             digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-            if base64.urlsafe_b64encode(digest).decode().rstrip("=") != asked["code_challenge"]:
+            if asked.get("code_challenge") not in (None, base64.urlsafe_b64encode(digest).decode().rstrip("=")):
                 raise Refusal(400, "Invalid grant: code verifier is invalid")
             self.scopes = asked["scope"]
         elif form.get("refresh_token") not in self._refresh:
@@ -216,6 +264,15 @@ class HighLevelPeer:
         self._access, self._refresh = {access}, self._refresh | {refresh}
         known = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "userType": "Location"}
         return {**known, "expires_in": self.token_seconds, "locationId": self.location, **COMPANY, "scope": self.scopes}
+
+    def _reconnect(self, asked: Json) -> Json:
+        if (asked.get("clientKey"), asked.get("clientSecret")) != (self.client_id, self.client_secret):
+            raise Refusal(401, "Invalid client credentials")
+        if not self.is_installed or asked.get("locationId") != self.location:
+            raise Refusal(400, "The app is not installed in this location")
+        code = self._id("code")
+        self._codes[code] = {"scope": self.scopes}
+        return {"authorizationCode": code, "expiresAt": self._now(), "traceId": "trace"}
 
     def _serve(self, method: str, path: str, query: dict[str, str], body: Json) -> Json:
         area, *names = path.strip("/").split("/")
@@ -229,9 +286,8 @@ class HighLevelPeer:
                 return {"success": True, "message": "Message queued.", **ids}
             case "conversations", "PUT", ["messages", id, "status"]:
                 self.statuses.setdefault(id, []).append(body)
-                return {"messageId": id}
+                return {"conversationId": "conversation", "messageId": id, "status": body["status"]}
             case "marketplace", "DELETE", ["app", _, "installations"]:
-                self.is_installed = False
                 self.uninstall()
                 return {"success": True}
             case _:
@@ -262,7 +318,7 @@ class HighLevelPeer:
         after = tuple(body.get("searchAfter", ("", "")))
         next_one = max(start, bisect_right(self._listed, after, key=_place))
         page = self._listed[next_one : next_one + body["pageLimit"]]
-        shown = [{**each, "searchAfter": [*_place(each)]} for each in page]
+        shown = [each if self.hides_place else {**each, "searchAfter": [*_place(each)]} for each in page]
         return {"contacts": shown, "total": len(self._listed) - start}
 
     def _refuse_duplicate(self, values: Json, id: str = "") -> None:
@@ -313,8 +369,11 @@ async def serving(peer: HighLevelPeer) -> AsyncGenerator[str]:
             open_ones.add(task)
         with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             while True:
-                writer.write(await _answer(peer, reader))
+                answer = await _answer(peer, reader)
+                writer.write(answer)
                 await writer.drain()
+                if CUT.encode() in answer:
+                    break
         writer.close()
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0)
@@ -334,7 +393,8 @@ async def _answer(peer: HighLevelPeer, reader: asyncio.StreamReader) -> bytes:
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:-2])}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     status, extra, answer = await peer.answer(method, address, headers, body)
-    content = orjson.dumps(answer)
-    listed = {"content-type": "application/json", "content-length": str(len(content)), **extra}
+    content = answer if isinstance(answer, bytes) else orjson.dumps(answer)
+    length = len(content) + (100 if CUT in extra else 0)
+    listed = {"content-type": "application/json", "content-length": str(length), **extra}
     head = "".join(f"{name}: {value}\r\n" for name, value in listed.items())
     return f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() + content

@@ -11,8 +11,8 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
+from app.domain.sequences.definition import NewStep
 from app.domain.sequences.models import SequenceStatus
-from app.domain.sequences.service import NewStep
 from app.graphql.schema import contract
 from app.main import REST
 from app.operations.document import load

@@ -26,7 +26,9 @@ PHONE = "+12025550143"
 MAKE = {"query": f'mutation {{ create_consent_link(phone: "{PHONE}") {{ url json_url expires_at }} }}'}
 WHOLE = f"""{{ phone_consent(phone: "{PHONE}") {{
   phone held_until suppression {{ reason keyword }}
-  records {{ total_count nodes {{ kind method text source note occurred_at actor {{ label }} }} }} }} }}"""
+  records {{ total_count nodes {{ kind method text source note ip_address user_agent occurred_at
+  actor {{ label }} }} }} }} }}"""
+FORM = ("203.0.113.9", "Firefox <150>")
 DAY = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
@@ -39,7 +41,7 @@ async def revoked(services: Services, account: Opened) -> None:
     """Record a revocation by letter."""
     async with unit_of(services, owner(account)) as unit:
         words = "Stop & <b>never</b> text me."
-        await review.revoke(unit, PHONE, Evidence("letter", words, None, "letter 17", "Signed.", DAY))
+        await review.revoke(unit, PHONE, Evidence("letter", words, None, "letter 17", "Signed.", DAY, *FORM))
 
 
 async def make_link(services: Services, actor: Actor, minutes_ago: int = 0) -> str:
@@ -69,6 +71,8 @@ async def test_a_page_shows_the_state_and_every_record_with_its_evidence(
         "<q>Stop &amp; &lt;b&gt;never&lt;/b&gt; text me.</q>",
         "Source: letter 17",
         "Note: Signed.",
+        "IP address of the person: 203.0.113.9",
+        "Browser of the person: Firefox &lt;150&gt;",
         "2026-03-04 05:06:07 UTC",
         "by user 1",
         "1 record. End of the file.",
@@ -91,11 +95,14 @@ async def test_a_json_file_has_the_same(http: httpx2.AsyncClient, account: Opene
         "text": "Stop & <b>never</b> text me.",
         "source": "letter 17",
         "note": "Signed.",
+        "ip_address": "203.0.113.9",
+        "user_agent": "Firefox <150>",
         "message_id": None,
         "actor": "user:1",
         "occurred_at": "2026-03-04T05:06:07.000Z",
     }
     assert (found["phone"], found["company_name"], found["held_until"]) == (PHONE, "Blue Door", None)
+    assert found["scope"] == "account"
     assert (found["opt_out_reason"], found["opt_out_keyword"]) == ("recorded", "Stop & <b>never</b> text me.")
 
 
@@ -125,6 +132,8 @@ async def test_the_contract_shows_the_consent_of_a_phone_without_a_contact(api: 
                     "text": "Stop & <b>never</b> text me.",
                     "source": "letter 17",
                     "note": "Signed.",
+                    "ip_address": "203.0.113.9",
+                    "user_agent": "Firefox <150>",
                     "occurred_at": "2026-03-04T05:06:07.000Z",
                     "actor": {"label": "user:1"},
                 }

@@ -151,7 +151,7 @@ async def test_any_other_status_is_refused_and_the_rest_of_the_request_has_no_ef
 async def test_a_status_of_null_is_refused_where_null_empties_and_says_nothing_elsewhere(
     api: httpx2.AsyncClient, ann: dict[str, Any]
 ) -> None:
-    sentence = "status must not be null. Leave it out to keep the one there is."
+    sentence = "status must not be null. Leave it out to keep the present value."
     for way in ("put", "update by id"):
         assert refusal(await change(api, ann, way, status=None)) == (422, "invalid_input", sentence)
 

@@ -210,7 +210,7 @@ async def test_a_phone_of_null_is_refused_in_plain_words(api: httpx2.AsyncClient
 
     answer = await api.put(f"/contacts/{contact['id']}", json={"phone": None})
 
-    sentence = "phone must not be null. Leave it out to keep the one there is."
+    sentence = "phone must not be null. Leave it out to keep the present value."
     assert refusal(answer) == (422, "invalid_input", sentence)
 
 

@@ -21,7 +21,7 @@ from tests.waiting import never, within
 pytestmark = pytest.mark.anyio
 
 JSON = {"Content-Type": "application/json"}
-INTERNAL = (500, "internal_error", "Something went wrong on our side.")
+INTERNAL = (500, "internal_error", "An unexpected error of the service. Try again.")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_a_method_that_a_path_does_not_take_is_refused_with_405(
 ) -> None:
     answer = await api.request(method, path)
 
-    text = f"{path} does not take {method}. It takes {allowed}."
+    text = f"{path} does not support {method}. It supports {allowed}."
     assert refusal(answer) == (405, "method_not_allowed", text)
     assert answer.headers["allow"] == allowed
 

@@ -1,5 +1,6 @@
-"""Every example of the REST reference, with the ids of records that exist."""
+"""Every example of the REST reference, word for word, in each shell that is installed."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -7,16 +8,24 @@ from typing import Any
 import httpx2
 import orjson
 import pytest
+from anyio import run_process
 
+from app.domain.onboarding.service import Opened
+from app.settings import Settings
+from tests.e2e.pages import SHELLS
+from tests.factories.numbering import number_from_one
+from tests.graphql.live import serving
 from tests.rest.answers import data
 
 pytestmark = pytest.mark.anyio
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rest-reference.md").read_text()
-EXAMPLE = re.compile(r"^### (?P<route>.+?)$.*?^curl -s (?P<curl>.+?)$.*?```json\n(?P<answer>.*?)```", re.M | re.S)
-CURL = re.compile(r"(?:-X (?P<method>\w+) )?\"\$URL(?P<path>\S+)\" -H \"X-API-Key: \$KEY\"(?: --json '(?P<body>.+)')?$")
+EXAMPLE = re.compile(
+    r"^### (?P<route>.+?)$.*?```sh reference\n(?P<command>.*?)```.*?```json\n(?P<answer>.*?)```", re.M | re.S
+)
 CREATE = 'mutation { create_sequence(name: "Welcome", steps: [{delay_minutes: 0, body: "Hi!"}]) { id } }'
-JSON = {"Content-Type": "application/json"}
+NUMBERED = ("contacts", "sequences", "webhook_subscriptions")
+"""Tables whose records the examples name by the id 1."""
 EXAMPLES = [each.groupdict() for each in EXAMPLE.finditer(PAGE)]
 
 
@@ -32,32 +41,35 @@ def differences(answer: Any, shown: Any, path: str = "") -> list[str]:
     return []
 
 
-async def named(api: httpx2.AsyncClient) -> dict[str, int]:
-    """Make the records that the examples name, a text and a tag; return their ids, by the path or member for each."""
-    contact = data(await api.post("/contacts", json={"phone": "+12025550143", "tags": ["vip"]}))["id"]
+async def make_records(api: httpx2.AsyncClient, database_url: str) -> None:
+    """Make the records that the examples name, each with the id 1, a text and a tag."""
+    await number_from_one(database_url, NUMBERED)
     hook = {"event": "new_message", "target_url": "https://127.0.0.1/hooks"}
-    subscription = data(await api.post("/automation/subscribe", json=hook))["id"]
+    made = [
+        data(await api.post("/contacts", json={"phone": "+12025550143", "tags": ["vip"]}))["id"],
+        data(await api.post("/automation/subscribe", json=hook))["id"],
+        (await api.post("/graphql", json={"query": CREATE})).json()["data"]["create_sequence"]["id"],
+    ]
+    assert made == [1, 1, 1]
     await api.post("/sms/send", json={"to": "+12025550143", "message": "Hi", "consent_attested": True})
-    steps = {"query": CREATE}
-    sequence = (await api.post("/graphql", json=steps)).json()["data"]["create_sequence"]["id"]
-    return {"/contacts/": contact, "/unsubscribe/": subscription, '"contact_id":': contact, '"sequence_id":': sequence}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[each["route"] for each in EXAMPLES])
-async def test_an_example_of_the_reference_is_answered_as_it_shows(api: httpx2.AsyncClient, example: dict[str, str]):
-    curl, ids = example["curl"], await named(api)
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_an_example_of_the_reference_is_answered_as_it_shows(
+    api: httpx2.AsyncClient, settings: Settings, account: Opened, shell: str, example: dict[str, str]
+):
+    await make_records(api, settings.database_url or "")
     if example["route"] == "POST /contacts":
-        await api.delete(f"/contacts/{ids['/contacts/']}")
-    for before, id in ids.items():
-        curl = curl.replace(f"{before}1", f"{before}{id}")
-    request = CURL.fullmatch(curl)
-    assert request
-    method = request["method"] or ("POST" if request["body"] else "GET")
+        await api.delete("/contacts/1")
+    async with serving(settings) as served:
+        environment = {**os.environ, "URL": served.base_url, "KEY": account.svc_key}
 
-    answer = await api.request(method, request["path"], content=request["body"], headers=JSON)
+        done = await run_process([shell, "-e", "-c", example["command"]], env=environment)
 
-    assert answer.status_code == 200, answer.text
-    assert differences(answer.json(), orjson.loads(example["answer"])) == []
+    answer = orjson.loads(done.stdout)
+    assert not isinstance(answer, dict) or answer.get("success", True), answer
+    assert differences(answer, orjson.loads(example["answer"])) == []
 
 
 def test_every_route_of_the_reference_has_an_example():

@@ -73,7 +73,7 @@ async def test_a_method_that_a_path_does_not_take(app: FastAPI) -> None:
     assert answer.status_code == 405
     assert answer.headers["allow"] == "DELETE, GET, HEAD, PUT"
     assert answer.json()["error_code"] == "method_not_allowed"
-    assert answer.json()["error"] == "/contacts/1 does not take PATCH. It takes DELETE, GET, HEAD, PUT."
+    assert answer.json()["error"] == "/contacts/1 does not support PATCH. It supports DELETE, GET, HEAD, PUT."
 
 
 async def test_a_missing_key_is_asked_for(app: FastAPI) -> None:
@@ -101,7 +101,7 @@ async def test_an_unknown_exception_is_logged_once_and_nothing_of_it_is_told(app
 
     assert answer.status_code == 500
     assert answer.json()["error_code"] == "internal_error"
-    assert answer.json()["error"] == "Something went wrong on our side."
+    assert answer.json()["error"] == "An unexpected error of the service. Try again."
     assert "hunter2" not in answer.text
     [entry] = logs
     assert (entry["event"], entry["route"]) == ("request_failed", "/broken")

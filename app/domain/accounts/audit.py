@@ -1,6 +1,8 @@
 """The audit log of changes to people, keys and applications."""
 
 import enum
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -84,9 +86,25 @@ async def record(
     await unit.save(entry)
 
 
-async def find_entries(unit: UnitOfWork, action: AuditAction | None, window: Window) -> Page[AuditEntry]:
-    """Return a page of the account's entries, the newest first; of one action if named."""
-    own = AuditEntry.account_id == unit.actor.account_id
-    statement = select(AuditEntry).where(own, AuditEntry.action == action) if action else select(AuditEntry).where(own)
+@dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """A part of the log: of an action, of an actor by its label, from a time, and before one; None for all."""
 
+    action: AuditAction | None = None
+    actor: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+async def find_entries(unit: UnitOfWork, wanted: EntryFilter, window: Window) -> Page[AuditEntry]:
+    """Return a page of the account's entries that fit a filter, the newest first."""
+    statement = select(AuditEntry).where(AuditEntry.account_id == unit.actor.account_id)
+    if wanted.action is not None:
+        statement = statement.where(AuditEntry.action == wanted.action)
+    if wanted.actor is not None:
+        statement = statement.where(AuditEntry.actor == wanted.actor)
+    if wanted.since is not None:
+        statement = statement.where(AuditEntry.created_at >= wanted.since)
+    if wanted.until is not None:
+        statement = statement.where(AuditEntry.created_at < wanted.until)
     return await fetch(unit, statement, Order((AuditEntry.id,)), window)

@@ -32,7 +32,7 @@ class AccountDeletionPending(DomainError):
 
 
 class PersonRequired(DomainError):
-    """Only a signed-in user does this, or the operator by command: a key or a connected application cannot.
+    """Only a signed-in user, or the operator by command, may do this: a key or a connected application cannot.
 
     Owners invite and remove users and change their roles, because users added with a stolen key would remain after its
     revocation; and each user has notices of their own. Sign in, and open the settings.
@@ -40,7 +40,7 @@ class PersonRequired(DomainError):
 
     code = "person_required"
     status = 403
-    message = "Keys and connected applications do not do this. Sign in, and open the settings of the dashboard."
+    message = "Keys and connected applications cannot do this. Sign in, and open the settings of the dashboard."
 
 
 class AccountDeleted(DomainError):

@@ -19,10 +19,10 @@ MAX_LIVE = 5
 LASTS = timedelta(hours=1)
 
 
-class LinkNotGood(DomainError):
+class PasswordLinkInvalid(DomainError):
     """The password link was used or has expired, or the password was set in another way meanwhile."""
 
-    code = "link_not_good"
+    code = "password_link_invalid"
     status = 410
     message = "This link does not work any more: it was used, is too old, or the password was set meanwhile."
 
@@ -76,11 +76,11 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> tuple[PasswordLi
 
 
 async def use(unit: UnitOfWork, id: int) -> None:
-    """Mark a link as used; raise `LinkNotGood` when it was used or deleted meanwhile."""
+    """Mark a link as used; raise `PasswordLinkInvalid` when it was used or deleted meanwhile."""
     free = (PasswordLink.id == id, PasswordLink.used_at.is_(None))
     spent = update(PasswordLink).where(*free).values(used_at=unit.clock.now())
     if (await unit.execute(spent.returning(PasswordLink.id))).scalar_one_or_none() is None:
-        raise LinkNotGood()
+        raise PasswordLinkInvalid()
     await mail_outbox.withdraw_link(unit, id)
 
 

@@ -184,6 +184,8 @@ class AuditEntry(Base):
     __table_args__ = (
         Index("ix_audit_entries_account_id", "account_id", "id"),
         Index("ix_audit_entries_action", "account_id", "action", "id"),
+        Index("ix_audit_entries_actor", "account_id", "actor", "id"),
+        Index("ix_audit_entries_created_at", "account_id", "created_at"),
     )
 
     id: Mapped[Key]

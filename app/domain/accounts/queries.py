@@ -13,6 +13,7 @@ from app.domain.accounts.keys import KeyKind, kind_of
 from app.domain.accounts.models import Account, ApiKey, Creator, Role, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import complete
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -112,7 +113,7 @@ async def list_users(unit: UnitOfWork) -> Sequence[User]:
 
 async def find_users(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, User]:
     """Return users of the account by their ids, removed ones too."""
-    own = (User.account_id == unit.actor.account_id, User.id.in_(ids))
+    own = (User.account_id == unit.actor.account_id, records.among(User.id, ids))
     return {user.id: user for user in await unit.all(select(User).where(*own))}
 
 

@@ -130,7 +130,8 @@ async def end_by_hash(unit: UnitOfWork, hash: bytes) -> None:
     await unit.execute(delete(Session).where(Session.hash == hash))
 
 
-async def end_all(unit: UnitOfWork, user_id: int, keep: int | None = None) -> None:
-    """End every session of a user, except `keep`."""
+async def end_all(unit: UnitOfWork, user_id: int, keep: int | None = None) -> Sequence[Session]:
+    """End every session of a user, except `keep`, and return them."""
     ended = delete(Session).where(Session.user_id == user_id)
-    await unit.execute(ended if keep is None else ended.where(Session.id != keep))
+    others = ended if keep is None else ended.where(Session.id != keep)
+    return (await unit.execute(others.returning(Session))).scalars().all()

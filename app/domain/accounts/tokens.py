@@ -10,7 +10,7 @@ TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Makes and recognises tokens under one secret of the service."""
+    """Makes and verifies tokens under one secret of the service."""
 
     secret: bytes
 

@@ -1,6 +1,7 @@
 """Users of an account: change their roles and remove them. An account keeps its last owner."""
 
 import re
+from collections.abc import Sequence
 from typing import TypedDict
 
 from sqlalchemy import func, select
@@ -8,7 +9,7 @@ from sqlalchemy import func, select
 from app.domain.accounts import audit, links, queries, sessions
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import PersonRequired
-from app.domain.accounts.models import Account, Role, User
+from app.domain.accounts.models import Account, Role, Session, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -74,6 +75,11 @@ async def update(unit: UnitOfWork, id: int, fields: UserFields) -> User:
     return user
 
 
+async def update_own(unit: UnitOfWork, fields: UserFields) -> User:
+    """Change the name of the user who acts. Raises `PersonRequired` and `InvalidInput`."""
+    return await update(unit, (await get_person(unit)).id, fields)
+
+
 async def remove(unit: UnitOfWork, id: int) -> User:
     """Remove a user: every session ends, and the e-mail address is free again.
 
@@ -91,6 +97,15 @@ async def remove(unit: UnitOfWork, id: int) -> User:
     return user
 
 
+async def end_other_sessions(unit: UnitOfWork) -> Sequence[Session]:
+    """End the sessions of the user who acts, but that of the request, and return them; raise `PersonRequired`."""
+    user = await get_person(unit)
+    ended = await sessions.end_all(unit, user.id, keep=unit.actor.session_id)
+    if ended:
+        await audit.record(unit, AuditAction.session_ended, user.email, ended=len(ended))
+    return ended
+
+
 def plain_email(text: str) -> str:
     """Return an e-mail address in lower case; raise `InvalidInput` for an invalid one."""
     email = text.strip().lower()
@@ -98,10 +113,10 @@ def plain_email(text: str) -> str:
         raise InvalidInput(reason="email must be an e-mail address, such as ann@example.com.", field="email")
     if not email.isascii():
         raise InvalidInput(
-            reason="email must have unaccented letters only. Write the domain's others in its xn-- form.", field="email"
+            reason="email must have ASCII letters only. Write an international domain in its xn-- form.", field="email"
         )
     if ENCODED_WORD in email:
-        raise InvalidInput(reason="email must not have =? in it. Write the address plainly.", field="email")
+        raise InvalidInput(reason="email must not contain =?. Write the address without an encoding.", field="email")
     return email
 
 

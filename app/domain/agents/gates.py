@@ -63,13 +63,17 @@ class Verdict(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A message of the conversation. `is_person` for one that a person of the account sent."""
+    """A message of the conversation. `is_person` for one that a person of the account sent.
+
+    `answered_keyword` is the keyword in it that the carrier answered.
+    """
 
     is_inbound: bool
     body: str
     at: datetime
     is_agent: bool = False
     is_person: bool = False
+    answered_keyword: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import Select, func, select
 
 from app.domain.agents.models import Agent, AgentRun, AgentStatus, Knowledge, Outcome
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -37,7 +39,12 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Agent:
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Agent]:
     """Return agents by their ids."""
-    return {agent.id: agent for agent in await unit.all(_own(unit).where(Agent.id.in_(ids)))}
+    return {agent.id: agent for agent in await unit.all(_own(unit).where(records.among(Agent.id, ids)))}
+
+
+async def find_named(unit: UnitOfWork, text: str, limit: int) -> Sequence[Agent]:
+    """Return the first agents whose name contains a text."""
+    return await unit.all(named(_own(unit), Agent.name, text, limit))
 
 
 async def list_active(unit: UnitOfWork) -> Sequence[Agent]:
@@ -87,7 +94,7 @@ async def find_runs(unit: UnitOfWork, wanted: RunFilter, window: Window) -> Page
 
 async def find_many_runs(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, AgentRun]:
     """Return runs by their ids."""
-    return {run.id: run for run in await unit.all(_runs(unit).where(AgentRun.id.in_(ids)))}
+    return {run.id: run for run in await unit.all(_runs(unit).where(records.among(AgentRun.id, ids)))}
 
 
 async def get_run(unit: UnitOfWork, id: int, *, lock: bool = False) -> AgentRun:

@@ -8,8 +8,9 @@ import enum
 import re
 import unicodedata
 
-from app.domain.consent import quoted_replies, recognition
+from app.domain.consent import quoted_replies
 from app.domain.consent.recognition import IntentKind
+from app.domain.messages import intents
 
 
 class Signal(enum.StrEnum):
@@ -166,13 +167,14 @@ _PATTERNS = (
 SHOUTED_LETTERS, MOST_CHARACTERS = 14, 1600
 
 
-def read(body: str) -> frozenset[Signal]:
-    """Return the signals of a message."""
+def read(body: str, answered_keyword: str | None = None) -> frozenset[Signal]:
+    """Return the signals of a message, and of the keyword in it that the carrier answered."""
     text = _plain(body)
-    if not re.search(r"\w", text) and "?" not in text:
+    is_reserved = intents.classify(body, answered_keyword).kind is not IntentKind.none
+    if not is_reserved and not re.search(r"\w", text) and "?" not in text:
         return frozenset({Signal.closing})
     found = {signal for signal, pattern in _PATTERNS if pattern.search(text)}
-    if recognition.classify(body).kind is not IntentKind.none:
+    if is_reserved:
         found.add(Signal.consent)
     if not quoted_replies.is_reply(body) or ("?" not in text and _AUTOMATIC.search(text)):
         found.add(Signal.automatic)

@@ -90,7 +90,7 @@ async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
     if agent is None:
         return None
     account, turns = await accounts.get_own(unit), await read_turns(unit, run.conversation_id)
-    burst = [turn.body for turn in turns if turn.is_inbound][-run.messages :]
+    burst = [turn for turn in turns if turn.is_inbound][-run.messages :]
     facts = replace(
         _facts(unit, agent, account, turns),
         is_opted_out=contact.status == ContactStatus.opted_out
@@ -102,13 +102,13 @@ async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
         own_since_person=await messages.count_of_agents(unit, run.conversation_id, unit.clock.now() - WINDOW, PEOPLE),
         signals=_signals(burst),
     )
-    return Situation(facts, "\n".join(burst), account.company_name, contact.first_name)
+    return Situation(facts, "\n".join(turn.body for turn in burst), account.company_name, contact.first_name)
 
 
 async def read_test(unit: UnitOfWork, agent: Agent, message: str) -> Situation:
     """Return the situation of a message from a contact of whom nothing is known; a paused agent counts as active."""
     account, turns = await accounts.get_own(unit), (Turn(True, message, unit.clock.now()),)
-    facts = replace(_facts(unit, agent, account, turns), is_test=True, signals=_signals([message]))
+    facts = replace(_facts(unit, agent, account, turns), is_test=True, signals=_signals(turns))
     return Situation(facts, message, account.company_name)
 
 
@@ -119,9 +119,9 @@ def _facts(unit: UnitOfWork, agent: Agent, account: Account, turns: Sequence[Tur
     return Facts(agent, now, minute, local.isoweekday(), balance=account.balance, turns=turns)
 
 
-def _signals(burst: Sequence[str]) -> frozenset[Signal]:
+def _signals(burst: Sequence[Turn]) -> frozenset[Signal]:
     """Return the signals of all messages of a burst; it closes the conversation only if each of them does."""
-    each = [signals.read(body) for body in burst]
+    each = [signals.read(turn.body, turn.answered_keyword) for turn in burst]
     found = frozenset[Signal]().union(*each)
     return found if all(Signal.closing in said for said in each) else found - {Signal.closing}
 
@@ -135,7 +135,7 @@ def _turn(message: Message) -> Turn:
     is_inbound = message.direction == Direction.inbound
     is_person = not is_inbound and message.actor.startswith(PEOPLE) and message.purpose == Purpose.conversational
     is_agent = not is_inbound and message.actor.startswith(AGENT)
-    return Turn(is_inbound, message.body, message.created_at, is_agent, is_person)
+    return Turn(is_inbound, message.body, message.created_at, is_agent, is_person, message.answered_keyword)
 
 
 async def _choose(unit: UnitOfWork, contact: Contact, number: str) -> Agent | None:

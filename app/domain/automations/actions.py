@@ -2,11 +2,12 @@
 
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from app.domain.accounts import users
 from app.domain.accounts.scopes import Scope
 from app.domain.automations.events import AutomationWebhook
+from app.domain.automations.shapes import Action, ChangeAction, GivenAction
 from app.domain.contacts import service as contacts
 from app.domain.contacts.events import contact_keys
 from app.domain.contacts.models import PipelineStage
@@ -20,8 +21,8 @@ from app.domain.kernel.placeholders import Vocabulary
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.notices.events import OwnersNotified
 from app.domain.notices.models import NoticeKind
+from app.domain.sequences import enrollments
 from app.domain.sequences import queries as sequence_queries
-from app.domain.sequences import service as sequences
 from app.domain.templates import checking, vocabulary
 
 MAX_ACTIONS, MAX_WAIT, MAX_NOTE = 20, 365 * 24 * 60, 500
@@ -44,9 +45,6 @@ class ActionKind(enum.StrEnum):
     wait = enum.auto()
 
 
-ASK_OPT_IN = "ask_opt_in"
-"""The action that asks for the confirmation of an opt-in: only keywords have it, because no gate checks its text."""
-
 VALUES = {
     ActionKind.send: "body",
     ActionKind.add_tag: "tag",
@@ -60,7 +58,7 @@ VALUES = {
 }
 """The field that an action of each kind needs."""
 
-WORDS = {
+WORDS: Mapping[str, str] = {
     ActionKind.send: "send “{body}”",
     ActionKind.add_tag: "add the tag {tag}",
     ActionKind.remove_tag: "remove the tag {tag}",
@@ -73,7 +71,7 @@ WORDS = {
     ActionKind.ai_on: "let AI agents answer",
     ActionKind.ai_off: "pause AI agents",
     ActionKind.wait: "wait {minutes} minutes",
-    ASK_OPT_IN: "ask to confirm {keyword} with YES",
+    "ask_opt_in": "ask to confirm {keyword} with YES",
 }
 
 SCOPES = {
@@ -113,7 +111,7 @@ class ActingRun(Protocol):
 Act = Callable[[UnitOfWork, int, Any], Awaitable[object]]
 
 
-async def check(unit: UnitOfWork, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+async def check(unit: UnitOfWork, given: Sequence[GivenAction]) -> list[Action]:
     """Return actions as they are stored; raise `InvalidInput`, `MessageTooLong` and `NotFound`."""
     if not 1 <= len(given) <= MAX_ACTIONS:
         raise InvalidInput(reason=f"An automation has 1 to {MAX_ACTIONS} actions.", field="actions")
@@ -121,20 +119,21 @@ async def check(unit: UnitOfWork, given: Sequence[Mapping[str, Any]]) -> list[di
     return [await _check(unit, each, known, f"actions[{place}]") for place, each in enumerate(given)]
 
 
-def scopes_of(actions: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+def scopes_of(actions: Sequence[Action]) -> frozenset[str]:
     """Return the scopes that actions need of who has them executed."""
     return frozenset(SCOPES[kind] for each in actions if (kind := ActionKind(each["kind"])) in SCOPES)
 
 
-async def _check(unit: UnitOfWork, given: Mapping[str, Any], known: Vocabulary, place: str) -> dict[str, Any]:
+async def _check(unit: UnitOfWork, given: GivenAction, known: Vocabulary, place: str) -> Action:
     kind = ActionKind(given["kind"])
     name = VALUES.get(kind)
     if name is None:
-        return {"kind": kind}
+        return cast("Action", {"kind": kind})
     value = given.get(name)
     if value is None:
         raise InvalidInput(reason=f"{kind} needs {name}.", field=f"{place}.{name}")
-    return {"kind": kind, name: await _checked(unit, kind, value, known, f"{place}.{name}")}
+    checked = await _checked(unit, kind, value, known, f"{place}.{name}")
+    return cast("Action", {"kind": kind, name: checked})
 
 
 async def _checked(unit: UnitOfWork, kind: ActionKind, value: Any, known: Vocabulary, place: str) -> Any:
@@ -185,12 +184,12 @@ PLAIN: Mapping[ActionKind, Callable[[Any, str], Any]] = {
 """The checks of values that need no query."""
 
 
-def describe(action: Mapping[str, Any]) -> str:
+def describe(action: Action) -> str:
     """Return an action in words."""
     return WORDS[action["kind"]].format(**action)
 
 
-async def perform(unit: UnitOfWork, run: ActingRun, action: Mapping[str, Any]) -> None:
+async def perform(unit: UnitOfWork, run: ActingRun, action: ChangeAction) -> None:
     """Change a contact as an action says, in the transaction of the caller; raise what its verb raises."""
     kind = ActionKind(action["kind"])
     value = action.get(VALUES.get(kind, ""))
@@ -233,11 +232,11 @@ async def _set_stage(unit: UnitOfWork, contact_id: int, stage: str) -> None:
 
 
 async def _enroll(unit: UnitOfWork, contact_id: int, sequence_id: int) -> None:
-    await sequences.enroll(unit, sequence_id, contact_id)
+    await enrollments.enroll(unit, sequence_id, contact_id)
 
 
 async def _exit_drips(unit: UnitOfWork, contact_id: int, _: None) -> None:
-    await sequences.unenroll_contact(unit, contact_id)
+    await enrollments.unenroll_contact(unit, contact_id)
 
 
 async def _notify(unit: UnitOfWork, contact_id: int, text: str) -> None:

@@ -3,7 +3,7 @@
 import unicodedata
 
 from app.domain.consent import recognition
-from app.domain.consent.recognition import IntentKind
+from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.kernel.errors import InvalidInput
 
 MAX_LENGTH = 40
@@ -37,7 +37,7 @@ def check(keyword: str) -> str:
             reason=f"keyword must have 1 to {MAX_LENGTH} characters, beside spaces and punctuation at its ends.",
             field="keyword",
         )
-    if is_reserved(word):
+    if is_reserved(recognition.classify(word)):
         raise InvalidInput(
             reason=f"{word} cannot be watched, because the service acts on it: it reads it as a wish to stop, to start "
             "again or to get help, or as a wrong number. Choose another word.",
@@ -46,6 +46,6 @@ def check(keyword: str) -> str:
     return word
 
 
-def is_reserved(body: str) -> bool:
+def is_reserved(intent: Intent) -> bool:
     """Return whether the service itself acts on a text: automations get no opt-out, and no text that may be one."""
-    return recognition.classify(body).kind is not IntentKind.none
+    return intent.kind is not IntentKind.none

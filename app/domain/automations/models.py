@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
+from app.domain.automations.shapes import Action, Trigger
 
 
 class KeywordMatch(enum.StrEnum):
@@ -91,9 +92,9 @@ class Automation(Base):
     name: Mapped[str]
     status: Mapped[str] = mapped_column(server_default=AutomationStatus.paused)
     event: Mapped[str | None]
-    trigger: Mapped[dict[str, Any]]
+    trigger: Mapped[Trigger] = mapped_column(JSONB)
     filter: Mapped[dict[str, Any] | None]
-    actions: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    actions: Mapped[list[Action]] = mapped_column(JSONB)
     next_at: Mapped[datetime | None]
     active_since: Mapped[datetime | None]
     created_by: Mapped[str]
@@ -128,7 +129,7 @@ class AutomationRun(Base):
     reason: Mapped[str] = mapped_column(server_default="")
     chain: Mapped[list[int]] = mapped_column(ARRAY(BigInteger), server_default="{}")
     payload: Mapped[dict[str, Any]]
-    actions: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    actions: Mapped[list[Action]] = mapped_column(JSONB)
     position: Mapped[int] = mapped_column(server_default="0")
     attempts: Mapped[int] = mapped_column(server_default="0")
     conditions: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)

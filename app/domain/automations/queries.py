@@ -6,6 +6,8 @@ from sqlalchemy import Select, func, select
 
 from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus, WatchedKeyword
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.histories import Place, latest
+from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -38,6 +40,11 @@ async def get_automation(unit: UnitOfWork, id: int, *, lock: bool = False) -> Au
     return automation
 
 
+async def find_named(unit: UnitOfWork, text: str, limit: int) -> Sequence[Automation]:
+    """Return the first automations whose name contains a text."""
+    return await unit.all(named(_automations(unit), Automation.name, text, limit))
+
+
 async def count_automations(unit: UnitOfWork) -> int:
     """Return the number of the account's automations."""
     return await unit.one(select(func.count()).select_from(_automations(unit).subquery())) or 0
@@ -53,6 +60,15 @@ async def find_runs(
     if status:
         own = own.where(AutomationRun.status == status)
     return await fetch(unit, own, Order((AutomationRun.id,)), window)
+
+
+async def list_runs_of_contact(
+    unit: UnitOfWork, contact_id: int, before: Place | None, limit: int
+) -> Sequence[tuple[AutomationRun, str]]:
+    """Return the latest runs of automations for a contact before a place, each with the name of its automation."""
+    own = AutomationRun.account_id == unit.actor.account_id, AutomationRun.contact_id == contact_id
+    runs = select(AutomationRun, Automation.name).join(Automation, Automation.id == AutomationRun.automation_id)
+    return await unit.rows(latest(runs.where(*own), AutomationRun.created_at, AutomationRun.id, before, limit))
 
 
 def _automations(unit: UnitOfWork) -> Select[Automation]:

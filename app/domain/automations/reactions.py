@@ -10,9 +10,11 @@ from app.domain.automations import keywords, runs
 from app.domain.automations.events import KeywordReply
 from app.domain.automations.models import KeywordMatch
 from app.domain.consent import sql as consent
+from app.domain.consent.recognition import NOTHING, Intent
 from app.domain.contacts.events import OptInConfirmed
 from app.domain.events import sql
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.messages import intents
 from app.domain.messages.events import NewMessage
 from app.domain.messages.opt_in_questions import Asked
 from app.domain.numbers import sql as numbers
@@ -67,7 +69,10 @@ async def recognize_keywords(batch: Batch) -> None:
     if not texts:
         return
     watched = await fetch(batch.connection, Watched, FIND_WATCHED, list({event.account_id for event in texts}))
-    found = [(event, each) for event in texts for each in _match(watched, event)]
+    if not watched:
+        return
+    said = await intents.find_all(batch)
+    found = [(event, each) for event in texts for each in _match(watched, event, said.get(event.id, NOTHING))]
     if not found:
         return
     await batch.connection.execute(
@@ -115,11 +120,11 @@ async def reply_to_opt_ins(batch: Batch) -> None:
             await runs.reply(batch, event, each.id, each.reply)
 
 
-def _match(watched: Sequence[Watched], event: OutboxEvent) -> Sequence[Watched]:
+def _match(watched: Sequence[Watched], event: OutboxEvent, intent: Intent) -> Sequence[Watched]:
     """Return the keywords that a text matches, the most specific first."""
     text = keywords.normalize(event.payload["body"])
     own = [each for each in watched if each.account_id == event.account_id and each.is_for(event, text)]
-    if not own or keywords.is_reserved(event.payload["body"]):
+    if not own or keywords.is_reserved(intent):
         return ()
     return sorted(own, key=lambda each: (WEIGHT.index(KeywordMatch(each.match)), -len(each.keyword), each.keyword))
 

@@ -9,7 +9,7 @@ then it counts as refused, and a run that fails for a reason of the service's ow
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,9 +19,9 @@ from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.automations import actions
-from app.domain.automations.actions import ActionKind
 from app.domain.automations.models import AutomationRun, RunStatus
 from app.domain.automations.runs import CAUSE, LABEL
+from app.domain.automations.shapes import Action, AskAction, SendAction
 from app.domain.contacts import placeholders
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.clock import Clock
@@ -51,8 +51,8 @@ WITH due AS (
   UPDATE automation_runs r SET claimed_until = $2 FROM due WHERE r.id = due.id RETURNING r.*
 )
 SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.claimed_until,
-  u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.PLACEHOLDERS}, a.company_name,
-  {templates.fallbacks_of("r.account_id")} AS fallbacks
+  u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.placeholders(contacts.PLACEHOLDERS)},
+  a.company_name, {templates.fallbacks_of("r.account_id")} AS fallbacks
 FROM claimed r LEFT JOIN automations u ON u.id = r.automation_id
 {contacts.join("r.contact_id")} {accounts.join("r.account_id")} ORDER BY r.due_at, r.id
 """
@@ -88,15 +88,15 @@ class DueRun(NamedTuple):
     automation_id: int | None
     contact_id: int
     position: int
-    actions: list[dict[str, Any]]
-    claimed_until: Any
+    actions: list[Action]
+    claimed_until: datetime
     filter: dict[str, Any] | None
     automation_status: str
     first_name: str
     last_name: str
     email: str
     phone: str
-    created_at: Any
+    created_at: datetime
     custom_fields: dict[str, Any]
     company_name: str
     fallbacks: dict[str, str]
@@ -192,12 +192,12 @@ class AutomationRunner:
         """Execute an action; return whether the next one follows at once."""
         action = row.actions[place]
         try:
-            match action["kind"]:
-                case actions.ASK_OPT_IN:
+            match action:
+                case {"kind": "ask_opt_in"}:
                     await self._ask(row, place, action)
-                case ActionKind.send:
+                case {"kind": "send"}:
                     await self._send(row, place, action)
-                case ActionKind.wait:
+                case {"kind": "wait"}:
                     async with self._unit(row) as unit:
                         until = self.clock.now() + timedelta(minutes=action["minutes"])
                         await self._advance(unit, row, place, "waited", until=until)
@@ -212,7 +212,7 @@ class AutomationRunner:
             await self._refuse(row, place, refusal)
         return True
 
-    async def _ask(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
+    async def _ask(self, row: DueRun, place: int, action: AskAction) -> None:
         asked = Asked(action["message_id"], action["keyword"], action["tag"])
         async with self._unit(row) as unit:
             is_asked = await opt_in_questions.ask(unit, row.contact_id, asked)
@@ -222,7 +222,7 @@ class AutomationRunner:
         async with self._unit(row) as unit:
             await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
 
-    async def _send(self, row: DueRun, place: int, action: dict[str, Any]) -> None:
+    async def _send(self, row: DueRun, place: int, action: SendAction) -> None:
         template = compiled(action["body"], tuple(row.fallbacks.items()))
         body = template.render(placeholders.values(row._asdict(), row.custom_fields)).text
         is_reply = bool(action.get("is_reply"))
@@ -241,7 +241,7 @@ class AutomationRunner:
             await self._advance(unit, row, place, "sent", message_id=accepted.message_id)
 
     async def _advance(
-        self, unit: UnitOfWork, row: DueRun, place: int, outcome: str, until: Any = None, **facts: Any
+        self, unit: UnitOfWork, row: DueRun, place: int, outcome: str, until: datetime | None = None, **facts: Any
     ) -> None:
         """Record the result of an action and advance; raise `Superseded` if the run was advanced by another process."""
         now, is_last = self.clock.now(), place + 1 == len(row.actions)

@@ -1,8 +1,7 @@
 """Start runs of automations: for events, and for contacts that are found at a time."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,15 +11,17 @@ from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.accounts import queries as accounts
 from app.domain.automations import queries, triggers
-from app.domain.automations.actions import ASK_OPT_IN
 from app.domain.automations.keywords import is_reserved
-from app.domain.automations.models import Automation, AutomationStatus, TriggerKind
+from app.domain.automations.models import Automation, AutomationStatus
+from app.domain.automations.shapes import Action, AskAction, EventTrigger, SendAction, Trigger
+from app.domain.consent.recognition import NOTHING
 from app.domain.contacts import sql as contacts
 from app.domain.conversations import sql as conversations
 from app.domain.events import sql as events
 from app.domain.events.reactions import Batch, OutboxEvent
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import intents
 from app.domain.messages import sql as messages
 from app.domain.messages.opt_in_questions import Asked
 from app.domain.segments import filters
@@ -71,9 +72,9 @@ class Triggered(NamedTuple):
     id: int
     account_id: int
     event: str
-    trigger: dict[str, Any]
-    actions: list[dict[str, Any]]
-    active_since: Any
+    trigger: EventTrigger
+    actions: list[Action]
+    active_since: datetime
 
 
 async def start_runs(batch: Batch) -> None:
@@ -82,7 +83,9 @@ async def start_runs(batch: Batch) -> None:
     Opt-outs, and texts that may be one, start none. A run that an automation caused, directly or through others,
     starts no other run of it; neither do texts of automations, and chains end after `MAX_DEPTH`.
     """
-    about = [event for event in batch.events if event.contact_id is not None and not _is_opt_out(event)]
+    said = await intents.find_all(batch)
+    free = [event for event in batch.events if not is_reserved(said.get(event.id, NOTHING))]
+    about = [event for event in free if event.contact_id is not None]
     if not about:
         return
     accounts, names = [event.account_id for event in about], [event.name for event in about]
@@ -141,11 +144,16 @@ async def reply(batch: Batch, event: OutboxEvent, keyword_id: int, body: str) ->
 
 async def ask_opt_in(batch: Batch, event: OutboxEvent, keyword_id: int, asked: Asked) -> None:
     """Start the run that asks the sender of a text to confirm an opt-in."""
-    await _start_own(batch, event, keyword_id, {"kind": ASK_OPT_IN, **asdict(asked)})
+    await _start_own(
+        batch,
+        event,
+        keyword_id,
+        {"kind": "ask_opt_in", "message_id": asked.message_id, "keyword": asked.keyword, "tag": asked.tag},
+    )
 
 
-async def _start_own(batch: Batch, event: OutboxEvent, keyword_id: int, action: dict[str, Any]) -> None:
-    actions = [action]
+async def _start_own(batch: Batch, event: OutboxEvent, keyword_id: int, action: SendAction | AskAction) -> None:
+    actions: list[Action] = [action]
     key = f"keyword/{keyword_id}/{event.id}"
     await batch.connection.execute(
         START, event.account_id, None, event.contact_id, key, list[int](), event.payload, actions, batch.now
@@ -168,17 +176,17 @@ async def _start_many(unit: UnitOfWork, automation: Automation, zone: str) -> No
     await unit.execute(text(statement), compiler.parameters | common | payload | values)
 
 
-def _search(trigger: Mapping[str, Any], zone: str) -> tuple[str, str, str, dict[str, Any]]:
+def _search(trigger: Trigger, zone: str) -> tuple[str, str, str, dict[str, Any]]:
     """Return the source of contacts `c`, the condition on them, the key of their runs, and the parameters."""
     today = "CAST(:now AS timestamptz) AT TIME ZONE :zone"
-    match TriggerKind(trigger["kind"]):
-        case TriggerKind.missed_reply:
+    match trigger:
+        case {"kind": "missed_reply"}:
             waits = conversations.waits_since(
                 "CAST(:now AS timestamptz) - CAST(:hours AS interval)", "interval '1 day'"
             )
             source = f"{conversations.WAITING} {contacts.join('v.contact_id')}"
             return source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])}
-        case TriggerKind.birthday:
+        case {"kind": "birthday"}:
             condition = f"right(c.custom_fields ->> :field, 5) = to_char({today}, 'MM-DD')"
             values = {"field": trigger["field"], "zone": zone}
             return contacts.SOURCE, condition, f"to_char({today}, '\"birthday/\"YYYY')", values
@@ -205,8 +213,3 @@ def _is_for(automation: Triggered, event: OutboxEvent) -> bool:
         and automation.active_since <= event.created_at
         and triggers.matches(automation.trigger, event.payload)
     )
-
-
-def _is_opt_out(event: OutboxEvent) -> bool:
-    said = event.payload.get("body") if event.name == "new_message" else event.payload.get("first_message")
-    return said is not None and is_reserved(said)

@@ -1,6 +1,6 @@
 """Create, change, pause and delete automations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from sqlalchemy import select, update
@@ -10,10 +10,12 @@ from app.domain.accounts import scopes
 from app.domain.accounts.models import Account
 from app.domain.automations import actions, queries, triggers
 from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus
+from app.domain.automations.shapes import Action, GivenAction, GivenTrigger
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import filters
 from app.domain.segments import service as segments
+from app.domain.segments.filters import GivenFilter
 
 MAX_NAME, MAX_AUTOMATIONS = 100, 100
 
@@ -22,9 +24,9 @@ class AutomationFields(TypedDict, total=False):
     """The fields of an automation that may be changed; omitted fields keep their values."""
 
     name: str
-    trigger: Mapping[str, Any]
-    filter: Mapping[str, Any] | None
-    actions: Sequence[Mapping[str, Any]]
+    trigger: GivenTrigger
+    filter: GivenFilter | None
+    actions: Sequence[GivenAction]
 
 
 async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
@@ -88,7 +90,7 @@ async def delete(unit: UnitOfWork, id: int) -> Automation:
     return automation
 
 
-def _check_scopes(unit: UnitOfWork, *given: Sequence[Mapping[str, Any]]) -> None:
+def _check_scopes(unit: UnitOfWork, *given: Sequence[Action]) -> None:
     for each in given:
         scopes.require(unit.actor, actions.scopes_of(each))
 

@@ -1,11 +1,18 @@
 """Triggers of automations: their checks, their words and their times."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.domain.automations.models import TriggerKind
+from app.domain.automations.shapes import (
+    BirthdayTrigger,
+    Comparison,
+    EventTrigger,
+    GivenTrigger,
+    ScheduleTrigger,
+    Trigger,
+)
 from app.domain.contacts import custom_fields
 from app.domain.contacts.models import CustomFieldType
 from app.domain.kernel.errors import InvalidInput
@@ -21,59 +28,61 @@ COMPARISONS = ("eq", "ne", "contains", "starts_with")
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-async def check(unit: UnitOfWork, given: Mapping[str, Any]) -> dict[str, Any]:
+async def check(unit: UnitOfWork, given: GivenTrigger) -> Trigger:
     """Return a trigger as it is stored; raise `InvalidInput`."""
     kind = TriggerKind(given["kind"])
     match kind:
         case TriggerKind.event:
-            return {"kind": kind, "event": _event(given.get("event")), "where": _where(given.get("where") or [])}
+            event = _event(given.get("event"))
+            return {"kind": "event", "event": event, "where": _where(event, given.get("where") or [])}
         case TriggerKind.missed_reply:
             hours = given.get("hours") or 0
             if not 1 <= hours <= MAX_HOURS:
                 raise InvalidInput(reason=f"hours must be from 1 to {MAX_HOURS}.", field="trigger.hours")
-            return {"kind": kind, "hours": hours}
+            return {"kind": "missed_reply", "hours": hours}
         case TriggerKind.birthday:
-            return {"kind": kind, "field": await _date_field(unit, given.get("field") or ""), "minute": _minute(given)}
+            field = await _date_field(unit, given.get("field") or "")
+            return {"kind": "birthday", "field": field, "minute": _minute(given)}
         case TriggerKind.schedule:  # pragma: no branch - no kind is left
             days = _weekdays(given.get("weekdays"))
-            return {"kind": kind, "minute": _minute(given), "weekdays": days}
+            return {"kind": "schedule", "minute": _minute(given), "weekdays": days}
 
 
-def describe(trigger: Mapping[str, Any]) -> str:
+def describe(trigger: Trigger) -> str:
     """Return a trigger in words."""
-    match TriggerKind(trigger["kind"]):
-        case TriggerKind.event:
+    match trigger:
+        case {"kind": "event"}:
             where = [f"{each['field']} {each['op']} {each['value']}" for each in trigger["where"]]
             return " and ".join([f"the event {trigger['event']}", *where])
-        case TriggerKind.missed_reply:
+        case {"kind": "missed_reply"}:
             return f"a contact waits {trigger['hours']} hours for a reply"
-        case TriggerKind.birthday:
-            return f"{trigger['field']} is today, at {_clock(trigger)}"
-        case TriggerKind.schedule:  # pragma: no branch - no kind is left
-            days: list[str] = [DAYS[int(day) - 1] for day in trigger["weekdays"]]
-            return f"{'every day' if len(days) == len(DAYS) else ', '.join(days)} at {_clock(trigger)}"
+        case {"kind": "birthday"}:
+            return f"{trigger['field']} is today, at {_clock(trigger['minute'])}"
+        case {"kind": "schedule"}:  # pragma: no branch - no kind is left
+            days = [DAYS[day - 1] for day in trigger["weekdays"]]
+            return f"{'every day' if len(days) == len(DAYS) else ', '.join(days)} at {_clock(trigger['minute'])}"
 
 
-def matches(trigger: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
+def matches(trigger: EventTrigger, payload: Mapping[str, object]) -> bool:
     """Return whether the payload of an event satisfies the conditions on it."""
     return all(_holds(each, payload) for each in trigger["where"])
 
 
-def next_at(trigger: Mapping[str, Any], now: datetime, zone: str | None) -> datetime | None:
+def next_at(trigger: Trigger, now: datetime, zone: str | None) -> datetime | None:
     """Return the next time at which a trigger looks for contacts, in the zone of the account; None for an event."""
-    match TriggerKind(trigger["kind"]):
-        case TriggerKind.event:
+    match trigger:
+        case {"kind": "event"}:
             return None
-        case TriggerKind.missed_reply:
+        case {"kind": "missed_reply"}:
             return now + LOOK_EVERY
         case _:
             return _next_time(trigger, now, ZoneInfo(zone or "UTC"))
 
 
-def _next_time(trigger: Mapping[str, Any], now: datetime, zone: ZoneInfo) -> datetime:
+def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: ZoneInfo) -> datetime:
     today, at = now.astimezone(zone).date(), time(*divmod(trigger["minute"], 60))
     days = (datetime.combine(today + timedelta(days=after), at, zone) for after in range(9))
-    wanted = trigger.get("weekdays", range(1, 8))
+    wanted = trigger["weekdays"] if trigger["kind"] == "schedule" else range(1, 8)
     return next(
         day.astimezone(now.tzinfo) for day in days if day.isoweekday() in wanted and day.astimezone(now.tzinfo) > now
     )
@@ -93,19 +102,22 @@ def _event(name: str | None) -> str:
     return name
 
 
-def _where(given: list[Mapping[str, Any]]) -> list[dict[str, str]]:
+def _where(event: str, given: Sequence[Comparison]) -> list[Comparison]:
     if len(given) > MAX_CONDITIONS:
         raise InvalidInput(reason=f"A trigger has at most {MAX_CONDITIONS} conditions.", field="trigger.where")
     for place, each in enumerate(given):
+        if each["field"] not in (known := EVENTS[event].keys):
+            reason = f"field must be one of {', '.join(known)}, those of the event {event}."
+            raise InvalidInput(reason=reason, field=f"trigger.where[{place}].field")
         if each["op"] not in COMPARISONS or len(each["value"]) > MAX_VALUE:
             raise InvalidInput(
                 reason=f"op must be one of {', '.join(COMPARISONS)}, and value at most {MAX_VALUE} characters.",
                 field=f"trigger.where[{place}]",
             )
-    return [{name: each[name] for name in ("field", "op", "value")} for each in given]
+    return [{"field": each["field"], "op": each["op"], "value": each["value"]} for each in given]
 
 
-def _holds(condition: Mapping[str, str], payload: Mapping[str, Any]) -> bool:
+def _holds(condition: Comparison, payload: Mapping[str, object]) -> bool:
     value, wanted = str(payload.get(condition["field"], "")).casefold(), condition["value"].casefold()
     match condition["op"]:
         case "eq":
@@ -126,9 +138,9 @@ async def _date_field(unit: UnitOfWork, key: str) -> str:
     return key
 
 
-def _minute(given: Mapping[str, Any]) -> int:
+def _minute(given: GivenTrigger) -> int:
     return minute_of(given.get("at") or "10:00", "trigger.at") % (24 * 60)
 
 
-def _clock(trigger: Mapping[str, Any]) -> str:
-    return "{:02}:{:02}".format(*divmod(trigger["minute"], 60))
+def _clock(minute: int) -> str:
+    return "{:02}:{:02}".format(*divmod(minute, 60))

@@ -1,9 +1,9 @@
 """Find what uses a custom field, so that it is not deleted."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TypeVar
 
-from sqlalchemy import Text, cast, select
+from sqlalchemy import Text, cast, exists, or_, select
 
 from app.domain.automations.models import Automation, WatchedKeyword
 from app.domain.campaigns.models import Campaign, CampaignStatus
@@ -12,11 +12,12 @@ from app.domain.integrations.models import Integration
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import queries as segments
+from app.domain.sequences.models import Enrollment, EnrollmentStatus, SequenceStatus, Step
 from app.domain.sequences.models import Sequence as Drip
-from app.domain.sequences.models import SequenceStatus, Step
 from app.domain.templates import grammar
 from app.domain.templates.models import Template
 
+R = TypeVar("R", Template, Campaign, Automation)
 ENDED = (CampaignStatus.completed, CampaignStatus.canceled, CampaignStatus.failed)
 
 
@@ -43,9 +44,11 @@ async def find(unit: UnitOfWork, field: CustomField) -> list[str]:
 
 async def _find_steps(unit: UnitOfWork, name: str) -> list[str]:
     live = Drip.account_id == unit.actor.account_id, Drip.status != SequenceStatus.archived
-    rows = await unit.rows(
-        select(Drip.name, Drip.id, Step.position, Step.body).join(Step, Step.sequence_id == Drip.id).where(*live)
-    )
+    of_version = Enrollment.sequence_id == Drip.id, Enrollment.steps_version == Step.version
+    under_way = exists().where(*of_version, Enrollment.status == EnrollmentStatus.active)
+    steps = select(Drip.name, Drip.id, Step.position, Step.body).join(Step, Step.sequence_id == Drip.id).where(*live)
+    used = steps.where(or_(Step.version == Drip.steps_version, under_way))
+    rows = await unit.rows(used.order_by(Drip.id, Step.version, Step.position))
     return [f"step {row.position} of the sequence {row.name} (id {row.id})" for row in rows if _names(name, row.body)]
 
 
@@ -61,7 +64,7 @@ async def _find_imports(unit: UnitOfWork, name: str) -> list[str]:
     return [f"the import with the job {id}" for id in await unit.all(select(AccountJob.id).where(*own, *running))]
 
 
-def _texts(name: str, kind: str, rows: Iterable[Any], text_of: Callable[[Any], str]) -> Sequence[str]:
+def _texts(name: str, kind: str, rows: Iterable[R], text_of: Callable[[R], str]) -> Sequence[str]:
     return [f"{kind} {each.name} (id {each.id})" for each in rows if _names(name, text_of(each))]
 
 

@@ -54,7 +54,7 @@ def check(columns: Mapping[int, str], width: int, known: Sequence[CustomField]) 
         if not 0 <= number < min(width, MAX_COLUMNS):
             raise InvalidInput(reason=f"columns: the file has no column {number}.", field="columns")
         if field not in allowed:
-            raise InvalidInput(reason=f"columns: {field[:50]} is no field of contacts.", field="columns")
+            raise InvalidInput(reason=f"columns: {field[:50]} is not a field of contacts.", field="columns")
     named = [field for field in columns.values() if field]
     if len(set(named)) < len(named):
         raise InvalidInput(reason="columns: a field has two columns.", field="columns")

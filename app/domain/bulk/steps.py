@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.db.engine import Pool
-from app.domain.bulk import changes, deletions, exports, field_deletions
+from app.domain.bulk import changes, deletions, enrollments, exports, field_deletions
 from app.domain.bulk.imports import Importer
 from app.domain.jobs.models import JobKind
 from app.domain.jobs.worker import Step
@@ -15,6 +15,7 @@ def make_steps(pool: Pool) -> Mapping[JobKind, Step]:
         JobKind.tag_contacts: changes.advance,
         JobKind.stage_contacts: changes.advance,
         JobKind.assign_contacts: changes.advance,
+        JobKind.enroll_contacts: enrollments.advance,
         JobKind.delete_contacts: deletions.advance,
         JobKind.import_contacts: Importer(pool).advance,
         JobKind.export_contacts: exports.advance,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from app.domain.contacts.models import PipelineStage
+from app.domain.contacts.service import MAX_TAG
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import filters
@@ -57,6 +58,8 @@ class Audience:
             )
         if max(len(self.tags), len(self.excluded_tags)) > MAX_TAGS:
             raise InvalidInput(reason=f"An audience has at most {MAX_TAGS} tags.", field="audience.tags")
+        if any(len(tag.strip()) > MAX_TAG for tag in (*self.tags, *self.excluded_tags)):
+            raise InvalidInput(reason=f"A tag has at most {MAX_TAG} characters.", field="audience.tags")
 
     def to_json(self) -> dict[str, Any]:
         """Return the audience as it is stored."""

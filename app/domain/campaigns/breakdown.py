@@ -31,7 +31,7 @@ class BreakdownGroup(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BreakdownRow:
-    """The recipients of one group, and what became of them."""
+    """The recipients of one group, and the results of their texts."""
 
     key: str
     recipients: int

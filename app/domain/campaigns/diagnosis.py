@@ -1,62 +1,31 @@
 """Say why a campaign reaches fewer people than it could: each check with its figures, and what to do."""
 
-import enum
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.campaigns import queries
+from app.domain.campaigns import causes, queries
 from app.domain.campaigns.breakdown import BreakdownGroup, break_down
+from app.domain.campaigns.findings import BASELINE_DAYS, FEWEST, SIGNIFICANT, Finding, FindingCode, Verdict, compare
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
-from app.domain.campaigns.reasons import OF_SENDER, Reason
+from app.domain.campaigns.previews import find_eta
+from app.domain.campaigns.reasons import DEFERRED, OF_SENDER, Reason
 from app.domain.carriers.carrier import FailureCode
 from app.domain.deliverability import rates
 from app.domain.kernel.unit_of_work import UnitOfWork
 
-BASELINE_DAYS = 28
-FEWEST = 30
-SIGNIFICANT = 0.01
 MANY_SUPPRESSED, MANY_FILTERED, MANY_LANDLINES, MANY_OPT_OUTS, MANY_MULTIPART = 0.2, 0.02, 0.05, 0.01, 0.5
-
-
-class FindingCode(enum.StrEnum):
-    """The code of a finding."""
-
-    still_running = enum.auto()
-    paused = enum.auto()
-    credits_exhausted = enum.auto()
-    audience_shrink = enum.auto()
-    delivery_below_usual = enum.auto()
-    filtered = enum.auto()
-    sender_refused = enum.auto()
-    landlines = enum.auto()
-    opt_outs = enum.auto()
-    many_segments = enum.auto()
-    no_opt_out_text = enum.auto()
-
-
-class Verdict(enum.StrEnum):
-    """The weight of a finding."""
-
-    note = enum.auto()
-    warning = enum.auto()
-    problem = enum.auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A finding: its code, its weight, the figures in a sentence, and what to do."""
-
-    code: FindingCode
-    verdict: Verdict
-    text: str
-    fix: str
+MANY_DEFERRED, MANY_THROTTLED = 0.2, 0.02
+WAITING = (RecipientState.queued, RecipientState.deferred, RecipientState.claimed)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The figures that the checks decide by; `usual_delivered` of `usual_final` are those of the account before."""
+    """The figures that the checks decide by; `usual_delivered` of `usual_final` are those of the account before.
+
+    `extra_credits` is the price of the parts after the first of each text; `eta_seconds` what the waiting texts need at
+    the paces of the numbers, 0 where these have none.
+    """
 
     campaign: Campaign
     states: Counter[str]
@@ -65,6 +34,8 @@ class Facts:
     multipart: int = 0
     usual_delivered: int = 0
     usual_final: int = 0
+    extra_credits: int = 0
+    eta_seconds: int = 0
     audience: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,11 +51,13 @@ class Facts:
 async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
     """Return the findings about a campaign, the gravest first; raise `NotFound`."""
     campaign = await queries.get(unit, campaign_id)
+    counts = await queries.find_counts(unit, [campaign_id])
     states, reasons = Counter[str](), Counter[str]()
-    for each in await queries.find_counts(unit, [campaign_id]):
+    for each in counts:
         states[each.state] += each.recipients
         reasons[each.reason] += each.recipients
     parts = await break_down(unit, campaign_id, BreakdownGroup.segments)
+    several = [row for row in parts if row.key not in ("0", "1")]
     [usual] = await rates.find_rates(unit, BASELINE_DAYS)
     own = states[RecipientState.delivered], states[RecipientState.failed]
     delivered = max(0, usual.delivered - own[0])
@@ -93,20 +66,25 @@ async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
         states,
         reasons,
         sum(row.opt_outs for row in parts),
-        sum(row.recipients for row in parts if row.key not in ("0", "1")),
+        sum(row.recipients for row in several),
         delivered,
         delivered + max(0, usual.failed - own[1]),
+        sum(row.credits - row.credits // int(row.key) for row in several),
+        await find_eta(unit, campaign, sum(each.segments for each in counts if each.state in WAITING)),
     )
-    return sorted(judge(facts), key=lambda each: -list(Verdict).index(each.verdict))
+    found = [*judge(facts), *await causes.find(unit, campaign)]
+    return sorted(found, key=lambda each: -list(Verdict).index(each.verdict))
 
 
 def judge(facts: Facts) -> Iterator[Finding]:
     """Return the findings that figures give rise to."""
     yield from _judge_course(facts)
     yield from _judge_audience(facts)
+    yield from _judge_pace(facts)
     yield from _judge_results(facts)
     if facts.multipart > MANY_MULTIPART * max(1, facts.audience):
-        text = f"{facts.multipart} of {facts.audience} texts take more than one SMS part."
+        more = f", for {facts.extra_credits} credits more" if facts.extra_credits else ""
+        text = f"{facts.multipart} of {facts.audience} texts take more than one SMS part{more}."
         fix = "Shorten the text, or replace characters outside GSM-7: the preview names the alphabets."
         yield Finding(FindingCode.many_segments, Verdict.note, text, fix)
     if "stop" not in facts.campaign.body.lower():
@@ -116,9 +94,10 @@ def judge(facts: Facts) -> Iterator[Finding]:
 
 def _judge_course(facts: Facts) -> Iterator[Finding]:
     campaign = facts.campaign
-    waiting = sum(facts.states[each] for each in ("queued", "deferred", "claimed"))
+    waiting = sum(facts.states[each] for each in WAITING)
     if campaign.status == CampaignStatus.sending and waiting:
-        text = f"{waiting} of {facts.audience} texts have not left yet."
+        eta = f"; at the pace of the numbers that takes {-(-facts.eta_seconds // 60)} min" if facts.eta_seconds else ""
+        text = f"{waiting} of {facts.audience} texts have not left yet{eta}."
         yield Finding(FindingCode.still_running, Verdict.note, text, "Wait, or add numbers to send faster.")
     if campaign.status == CampaignStatus.paused:
         is_poor = campaign.reason == PauseReason.insufficient_credits
@@ -141,6 +120,18 @@ def _judge_audience(facts: Facts) -> Iterator[Finding]:
         yield Finding(FindingCode.landlines, Verdict.note, text, "Ask these contacts for a mobile number.")
 
 
+def _judge_pace(facts: Facts) -> Iterator[Finding]:
+    deferred = facts.states[RecipientState.deferred] + facts.reasons[DEFERRED]
+    if deferred > MANY_DEFERRED * max(1, facts.audience):
+        text = f"{deferred} of {facts.audience} texts wait for their hour, that of the campaign or of quiet hours."
+        yield Finding(FindingCode.deferred, Verdict.note, text, "They leave by themselves; the preview has the hours.")
+    throttled = facts.reasons[FailureCode.rate_limited] + facts.reasons[FailureCode.daily_cap]
+    if throttled > MANY_THROTTLED * max(1, facts.final):
+        text = f"The carrier refused {throttled} texts as too many for its limits."
+        fix = "Set the pace of the numbers to the limits of their registration, or add numbers."
+        yield Finding(FindingCode.throttled, Verdict.problem, text, fix)
+
+
 def _judge_results(facts: Facts) -> Iterator[Finding]:
     final, delivered = facts.final, facts.states[RecipientState.delivered]
     if final >= FEWEST and facts.usual_final >= FEWEST:
@@ -158,15 +149,5 @@ def _judge_results(facts: Facts) -> Iterator[Finding]:
         text = f"The carrier refused {refused} texts for the sender or its account."
         yield Finding(FindingCode.sender_refused, Verdict.problem, text, "Finish the number's registration.")
     if facts.opt_outs > MANY_OPT_OUTS * max(1, delivered):
-        text = f"{facts.opt_outs} contacts opted out after {delivered} delivered texts."
+        text = f"{facts.opt_outs} of {delivered} contacts who got the text opted out."
         yield Finding(FindingCode.opt_outs, Verdict.warning, text, "Text only contacts who expect it, and less often.")
-
-
-def compare(successes: int, trials: int, other_successes: int, other_trials: int) -> float:
-    """Return the two-sided p of the two-proportion z test: how likely chance makes such a difference."""
-    pooled = (successes + other_successes) / (trials + other_trials)
-    error = math.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / other_trials))
-    if error == 0:
-        return 1.0
-    z = abs(successes / trials - other_successes / other_trials) / error
-    return math.erfc(z / math.sqrt(2))

@@ -118,6 +118,7 @@ def _send(waiting: Waiting, sender: Sender) -> Send:
         purpose=Purpose.promotional,
         attestation=Attestation.campaign,
         contact_id=waiting.contact_id,
+        waits_for_cap=False,
         has_encoded=True,
         original_body=waiting.original_body,
     )

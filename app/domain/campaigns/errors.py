@@ -18,4 +18,7 @@ class OverMaxCredits(DomainError):
     code = "over_max_credits"
     status = 422
     about = "max_credits"
-    message = "The campaign costs {credits} credits, more than max_credits allows ({limit}). Allow more, or text fewer."
+    message = (
+        "The campaign costs {credits} credits, more than max_credits allows ({limit}). "
+        "Raise max_credits, or choose fewer contacts."
+    )

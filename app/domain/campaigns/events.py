@@ -9,7 +9,7 @@ from app.domain.kernel.events import Event, UpdateKind, event
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignProgress(Event):
-    """The recipients of a campaign came to other states. It is a live update only, not offered to subscribers."""
+    """A campaign was changed, or its recipients came to other states. It is a live update only, with no webhook."""
 
     name = "campaign_progress"
     subscribable = False

@@ -39,6 +39,13 @@ class RecipientState(enum.StrEnum):
     canceled = enum.auto()
 
 
+class Answer(enum.StrEnum):
+    """The answer of a recipient within 72 hours of the text."""
+
+    replied = enum.auto()
+    opted_out = enum.auto()
+
+
 class PauseReason(enum.StrEnum):
     """The cause of a pause, or of a failed campaign."""
 
@@ -60,8 +67,9 @@ class Campaign(Base):
     `audience` is that of `audience.Audience`. `is_read` once all recipients are written; `read_after` is the phone of
     the last of them. `due_at` is the time at which a worker looks at the campaign again, null while there is nothing to
     do. `actor` attested the consent of the recipients. The breaker counts results after `resumed_at`. `local_at` is the
-    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once. One
-    with `deleted_at` is shown nowhere, while its recipients are being deleted.
+    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once.
+    `version` counts the changes of a draft, so that a concurrent one is noticed. One with `deleted_at` is shown
+    nowhere, while its recipients are being deleted.
     """
 
     __tablename__ = "campaigns"
@@ -75,6 +83,7 @@ class Campaign(Base):
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
     name: Mapped[str]
+    version: Mapped[int] = mapped_column(server_default="1")
     status: Mapped[str] = mapped_column(server_default=CampaignStatus.draft)
     reason: Mapped[str] = mapped_column(server_default="")
     body: Mapped[str]
@@ -122,6 +131,13 @@ class Recipient(Base):
             "ix_campaign_recipients_answered",
             "campaign_id",
             postgresql_where=text("replied_at IS NOT NULL OR opted_out_at IS NOT NULL"),
+        ),
+        Index(
+            "ix_campaign_recipients_replied",
+            "account_id",
+            "campaign_id",
+            "contact_id",
+            postgresql_where=text("replied_at IS NOT NULL"),
         ),
         Index(
             "ix_campaign_recipients_unreachable",

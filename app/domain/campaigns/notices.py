@@ -1,6 +1,7 @@
 """Notices to the owners about a campaign that has ended, or was paused for another reason than a user's request."""
 
 from app.db.engine import Connection
+from app.domain.campaigns.events import CampaignProgress
 from app.domain.campaigns.models import Campaign, PauseReason
 from app.domain.events import outbox
 from app.domain.events import sql as events
@@ -26,10 +27,13 @@ def tell_paused(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> No
     """Record that a campaign was paused, unless a user asked for it."""
     if body := REASONS.get(reason):
         title = f"The campaign {campaign.name} was paused"
-        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body))
+        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign.id))
 
 
-async def tell_completed(connection: Connection, account_id: int, name: str) -> None:
+async def tell_completed(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
     """Record that a campaign has ended, in the transaction of the caller."""
-    event = OwnersNotified(kind=NoticeKind.campaign, title=f"The campaign {name} has ended", body=COMPLETED)
-    await connection.execute(events.INSERT, [account_id], [event.name], [None], [event.payload()], [None])
+    title = f"The campaign {name} has ended"
+    notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=COMPLETED, subject_id=campaign_id)
+    told = (notice, CampaignProgress(campaign_id=campaign_id))
+    names, payloads = [event.name for event in told], [event.payload() for event in told]
+    await connection.execute(events.INSERT, [account_id] * 2, names, [None] * 2, payloads, [None] * 2)

@@ -4,7 +4,7 @@ The preview and the snapshot plan by the same functions, so that both give the s
 """
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, Self
 
@@ -16,14 +16,13 @@ from app.domain.campaigns import restraints
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.content import Content
 from app.domain.campaigns.models import Campaign
-from app.domain.campaigns.reasons import Reason, reason_of
+from app.domain.campaigns.reasons import reason_of
 from app.domain.campaigns.rows import FrozenCampaign
-from app.domain.contacts import placeholders
+from app.domain.campaigns.texts import Texts
 from app.domain.contacts import sql as contacts
 from app.domain.contacts.custom_fields import Value
 from app.domain.contacts.models import ContactStatus
 from app.domain.kernel import phone as phones
-from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.turns import in_turns
 from app.domain.messages.eligibility import facts, gates
@@ -36,13 +35,16 @@ from app.domain.templates import sql as templates
 ACTIVE = ContactStatus.active.value
 
 CHUNK = 2000
-"""The number of contacts that are read and rendered at once."""
+"""The number of contacts that are read at once."""
+
+AT_ONCE = 50
+"""The number of contacts that are planned before other tasks may go on."""
 
 GATES = (gates.OPT_OUT, gates.DND, gates.HOLD)
 """The gates that decide about a recipient before its text exists; acceptance and hand-off check them again."""
 
 READ = f"""
-SELECT c.id AS contact_id, {contacts.PLACEHOLDERS}, {facts.recipient("$1::bigint", "c.phone")}, {contacts.ZONE},
+SELECT c.id AS contact_id, {{placeholders}}, {facts.recipient("$1::bigint", "c.phone")}, {contacts.ZONE},
   ((cardinality($5::text[]) = 0 OR c.tags && $5) AND ($6::text IS NULL OR c.pipeline_stage = $6) AND ({{which}}))
     IS TRUE AS is_wanted,
   {{exclusion}}, {{restraint}}
@@ -59,17 +61,19 @@ FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
 class Candidate(NamedTuple):
     """A contact that was read; `is_wanted` if it belongs to the audience, which the walk over all contacts decides.
 
+    Of the values of placeholders, it has those that the text needs.
+
     `exclusion` is the reason for which the sender excludes it, `restraint` that for which it is left alone though no
     gate refuses it.
     """
 
     contact_id: int
-    first_name: str
-    last_name: str
-    email: str
+    first_name: str | None
+    last_name: str | None
+    email: str | None
     phone: str
-    created_at: datetime
-    custom_fields: dict[str, Value]
+    created_at: datetime | None
+    custom_fields: dict[str, Value] | None
     contact_status: str
     dnd_sms: bool
     held_until: datetime | None
@@ -83,9 +87,6 @@ class Candidate(NamedTuple):
     def is_marked(self) -> bool:
         """Return whether anything is stored about the contact that a gate could refuse it for."""
         return bool(self.dnd_sms or self.suppressed or self.held_until) or self.contact_status != ACTIVE
-
-
-FIELDS = frozenset(Candidate._fields)
 
 
 class Planned(NamedTuple):
@@ -124,6 +125,12 @@ class Plan:
     at: datetime
     time_zone: str | None = None
     local_at: datetime | None = None
+    texts: Texts = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the texts."""
+        texts = Texts(self.content, Candidate._fields, self.is_strict, self.max_segments)
+        object.__setattr__(self, "texts", texts)
 
     @classmethod
     async def of(
@@ -163,14 +170,17 @@ class Plan:
         given, excluded = [*given, *values], self.audience.find_excluded()
         without, values = compile_numbered(excluded, self.at, len(given) + 1) if excluded else ("false", [])
         statement = READ.format(
+            placeholders=contacts.placeholders({*self.texts.needed, "phone"}),
             walked=contacts.walk(*WALKED, IS_NAMED if named else "true"),
             which=which,
             exclusion=restraints.exclusion(without),
             restraint=restraints.restraint(self.audience),
         )
         rows = await source.fetch(statement, *given, *values)
-        candidates = [Candidate(*row) for row in rows]
-        planned = [self.plan(each) async for each in in_turns(each for each in candidates if each.is_wanted)]
+        candidates = list(map(Candidate._make, rows))
+        wanted = [each for each in candidates if each.is_wanted]
+        some = (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
+        planned = [each async for people in in_turns(some) for each in map(self.plan, people)]
         return Chunk(planned, candidates[-1].phone if len(candidates) == CHUNK else None)
 
     async def read_all(self, source: Pool | Connection, until: int) -> AsyncIterator[Sequence[Planned]]:
@@ -183,28 +193,30 @@ class Plan:
 
     def plan(self, candidate: Candidate) -> Planned:
         """Return the text for a contact, or the reason for which it gets none."""
-        rendering = self.content.render(placeholders.values(self._read(candidate), candidate.custom_fields))
-        text = self.content.encode(rendering.text)
-        parts = sms_parts.count(text)
-        segments = parts.segments
-        reason = self._refuse(candidate) or self._refuse_text(text, segments, rendering.missing)
-        who = candidate.contact_id, candidate.phone, reason
-        if reason:
-            return Planned(*who, "", parts.encoding, 0, 0, rendering.missing)
-        credits = segments * prices.credits_per_segment(candidate.phone, self.region)
-        written = None if text == rendering.text else rendering.text
-        zone = candidate.contact_zone
-        due_at = self._find_due(candidate)
-        return Planned(*who, text, parts.encoding, segments, credits, rendering.missing, written, zone, due_at)
+        text = self.texts.find(candidate, candidate.custom_fields)
+        contact_id, phone = candidate.contact_id, candidate.phone
+        if reason := self._refuse(candidate) or text.reason:
+            return Planned(contact_id, phone, reason, "", text.encoding, 0, 0, text.missing)
+        credits = text.segments * prices.credits_per_segment(phone, self.region)
+        return Planned(
+            contact_id,
+            phone,
+            "",
+            text.body,
+            text.encoding,
+            text.segments,
+            credits,
+            text.missing,
+            text.original_body,
+            candidate.contact_zone,
+            self._find_due(candidate),
+        )
 
     def _find_due(self, candidate: Candidate) -> datetime | None:
         if self.local_at is None:
             return None
         due_at = find_place(candidate.phone, candidate.contact_zone, self.time_zone).instant_of(self.local_at)
         return due_at if due_at > self.at else None
-
-    def _read(self, candidate: Candidate) -> dict[str, object]:
-        return {name: getattr(candidate, name) for name in self.content.names if name in FIELDS}
 
     def _refuse(self, candidate: Candidate) -> str:
         return candidate.exclusion or self._refuse_contact(candidate) or candidate.restraint or ""
@@ -224,14 +236,6 @@ class Plan:
         if refused := gates.find_refusal(GATES, known):
             return reason_of(refused[1].code)
         return reason_of(fault) if (fault := phones.find_fault(candidate.phone)) else ""
-
-    def _refuse_text(self, text: str, segments: int, missing: tuple[str, ...]) -> str:
-        if missing and self.is_strict:
-            return Reason.missing_merge_field
-        if not text or text.isspace():
-            return Reason.empty_text
-        is_long = len(text) > sms_parts.MAX_LENGTH or segments > self.max_segments
-        return Reason.message_too_long if is_long else ""
 
     def _arguments(self, after: str, until: int) -> tuple[Any, ...]:
         audience = self.audience

@@ -1,6 +1,5 @@
 """Preview campaigns: who gets which text, and its exact cost, before anything is sent."""
 
-import asyncio
 import hashlib
 import random
 from collections import Counter
@@ -9,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
-from weakref import WeakValueDictionary
 
 import orjson
 from sqlalchemy import text
@@ -22,7 +20,10 @@ from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.models import Campaign
 from app.domain.campaigns.planning import Plan, Planned
 from app.domain.contacts import sql as contacts
+from app.domain.kernel import smart_encoding, sms_parts
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.sms_parts import Encoding
+from app.domain.kernel.turns import one_at_a_time
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
 from app.domain.quiet_hours import queries as quiet_hours
@@ -33,9 +34,8 @@ from app.domain.segments.compiling import Compiler
 
 SAMPLES = 5
 RANDOM_SAMPLES = 2
-
-_turns = WeakValueDictionary[int, asyncio.Lock]()
-"""The locks of accounts that preview a campaign in this process."""
+MOST_CHARACTERS = 20
+"""The number of characters outside GSM-7 that a preview lists at most."""
 
 Origin = tuple[str, str | None]
 """The facts that the time zones of a recipient follow from: the first digits of the phone, the zone of the contact."""
@@ -55,15 +55,16 @@ class Tally:
     incomplete: Planned | None = None
     chance: list[Planned] = field(default_factory=list[Planned])
     origins: Counter[Origin] = field(default_factory=Counter[Origin])
+    characters: Counter[str] = field(default_factory=Counter[str])
+    character_credits: Counter[str] = field(default_factory=Counter[str])
     _random: random.Random = field(default_factory=lambda: random.Random(0))
 
     def add(self, planned: Sequence[Planned]) -> None:
         """Add the texts of a chunk."""
-        for each in planned:
-            if each.reason:
-                self.excluded[each.reason] += 1
-            else:
-                self._add(each)
+        self.excluded.update(each.reason for each in planned if each.reason)
+        if texts := [each for each in planned if not each.reason]:
+            self._sum_up(texts)
+            self._choose(texts)
 
     @property
     def audience(self) -> int:
@@ -81,22 +82,64 @@ class Tally:
         """Return the parts of all texts together."""
         return sum(parts * count for parts, count in self.histogram.items())
 
-    def _add(self, each: Planned) -> None:
-        self.recipients += 1
-        self.histogram[each.segments] += 1
-        self.encodings[each.encoding] += 1
-        self.credits += each.credits
-        self.origins[each.phone[:PREFIX], each.contact_zone] += 1
-        if self.shortest is None or len(each.body) < len(self.shortest.body):
-            self.shortest = each
-        if self.longest is None or len(each.body) > len(self.longest.body):
-            self.longest = each
-        if each.missing and self.incomplete is None:
-            self.incomplete = each
-        if len(self.chance) < RANDOM_SAMPLES:
-            self.chance.append(each)
-        elif (place := self._random.randrange(self.recipients)) < RANDOM_SAMPLES:
-            self.chance[place] = each
+    def _sum_up(self, texts: Sequence[Planned]) -> None:
+        self.recipients += len(texts)
+        self.credits += sum(each.credits for each in texts)
+        self.histogram.update(each.segments for each in texts)
+        self.encodings.update(each.encoding for each in texts)
+        self.origins.update((each.phone[:PREFIX], each.contact_zone) for each in texts)
+        for each in texts:
+            if each.encoding is Encoding.ucs_2:
+                self._add_characters(each)
+
+    def _choose(self, texts: Sequence[Planned]) -> None:
+        """Choose the samples: of the random ones, each is any of all texts until now with the same chance."""
+        known = [each for each in (self.shortest, self.longest) if each]
+        self.shortest = min((*known, *texts), key=_length)
+        self.longest = max((*known, *texts), key=_length)
+        self.incomplete = self.incomplete or next((each for each in texts if each.missing), None)
+        earlier = self.recipients - len(texts)
+        places = self._random.sample(range(self.recipients), min(RANDOM_SAMPLES, self.recipients))
+        for slot, place in enumerate(places):
+            if place >= earlier:
+                self.chance[slot : slot + 1] = [texts[place - earlier]]
+
+    def _add_characters(self, each: Planned) -> None:
+        price = each.credits // each.segments
+        extra = each.credits - price * sms_parts.count_gsm_7(len(each.body))
+        for character in sms_parts.find_outside(each.body):
+            self.characters[character] += 1
+            self.character_credits[character] += extra
+
+
+def _length(text: Planned) -> int:
+    return len(text.body)
+
+
+class CostlyCharacter(NamedTuple):
+    """A character outside GSM-7, the number of texts with it, and the credits that these cost more than in GSM-7.
+
+    `replacement` is what smart encoding writes instead; None where there is nothing.
+    """
+
+    character: str
+    replacement: str | None
+    texts: int
+    credits: int
+
+
+class Start(NamedTuple):
+    """The time for which a campaign is previewed: `at`, or `local_at` on the clocks of its recipients."""
+
+    at: datetime | None = None
+    local_at: datetime | None = None
+
+    def times(self, campaign: Campaign, now: datetime) -> tuple[datetime, datetime | None]:
+        """Return both for a campaign: without a time it starts as scheduled, or now; none starts in the past."""
+        return max(self.at or campaign.scheduled_at or now, now), self.local_at or campaign.local_at
+
+
+AS_PLANNED = Start()
 
 
 class ZoneCount(NamedTuple):
@@ -122,22 +165,18 @@ class Preview:
     excluded: Mapping[str, int]
     histogram: Mapping[int, int]
     encodings: Mapping[str, int]
+    characters: Sequence[CostlyCharacter]
     segments: int
     credits: int
     cost: Decimal
     currency: str
-    balance: int
     samples: Sequence[Planned]
     eta_seconds: int
     zones: Sequence[ZoneCount]
 
 
-async def preview(
-    unit: UnitOfWork, pool: Pool, id: int, max_segments: int, local_at: datetime | None = None
-) -> Preview:
+async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int, start: Start = AS_PLANNED) -> Preview:
     """Return the preview of a campaign; raise `NotFound`. It reads each contact of the audience, and writes nothing.
-
-    With `local_at` it says when texts leave that are sent for that time on the clocks of their recipients.
 
     The previews of an account wait for one another, so that many of them do not hold up others.
     """
@@ -148,7 +187,7 @@ async def preview(
     book = await quiet_hours.get_book(unit)
     await unit.pause()
     plan = await Plan.of(pool, campaign, chosen, max_segments, unit.clock.now())
-    async with _turns.setdefault(campaign.account_id, asyncio.Lock()):
+    async with one_at_a_time(unit, "previews"):
         tally = await count(pool, plan)
     return Preview(
         preview_id=preview_id(campaign, chosen, tally.audience, tally.credits),
@@ -158,14 +197,14 @@ async def preview(
         excluded=dict(sorted(tally.excluded.items())),
         histogram=dict(sorted(tally.histogram.items())),
         encodings=dict(sorted(tally.encodings.items())),
+        characters=_characters(tally, fold_accents=account.fold_accents),
         segments=tally.segments,
         credits=tally.credits,
         cost=tally.credits * account.rate,
         currency=account.currency,
-        balance=account.balance,
         samples=tally.samples,
         eta_seconds=_eta(tally.segments, paces),
-        zones=_zones(tally.origins, account.time_zone, book, unit.clock.now(), local_at or campaign.local_at),
+        zones=_zones(tally.origins, account.time_zone, book, *start.times(campaign, plan.at)),
     )
 
 
@@ -218,6 +257,11 @@ async def _count_audience(unit: UnitOfWork, chosen: Audience) -> int:
     return (await unit.execute(counted, wanted | compiler.parameters)).scalar_one()
 
 
+async def find_eta(unit: UnitOfWork, campaign: Campaign, segments: int) -> int:
+    """Return the seconds that parts of a campaign need at best; 0 where one of its numbers has no pace."""
+    return _eta(segments, await _find_paces(unit, campaign))
+
+
 async def _find_paces(unit: UnitOfWork, campaign: Campaign) -> list[float | None]:
     """Return the paces of the numbers that the campaign sends from."""
     if campaign.phone_number_id is None:
@@ -231,14 +275,24 @@ def _eta(segments: int, paces: Sequence[float | None]) -> int:
     return 0 if not paces or None in paces else -(-segments // max(1, int(sum(pace or 0 for pace in paces))))
 
 
+def _characters(tally: Tally, *, fold_accents: bool) -> list[CostlyCharacter]:
+    """Return the characters outside GSM-7 of the texts, those that cost most first."""
+    dearest = sorted(tally.characters, key=lambda each: (-tally.character_credits[each], each))[:MOST_CHARACTERS]
+    return [
+        CostlyCharacter(each, found.replacement, tally.characters[each], tally.character_credits[each])
+        for each in dearest
+        for found in smart_encoding.find_costly(each, fold_accents=fold_accents)
+    ]
+
+
 def _zones(
-    origins: Counter[Origin], account_zone: str | None, book: Rulebook, now: datetime, local_at: datetime | None
+    origins: Counter[Origin], account_zone: str | None, book: Rulebook, at: datetime, local_at: datetime | None
 ) -> list[ZoneCount]:
     """Return the recipients by their zones and the time at which their texts may leave, the largest group first."""
     found = Counter[tuple[tuple[str, ...], datetime | None]]()
     for (prefix, contact_zone), count in origins.items():
         place = find_place(prefix, contact_zone, account_zone)
-        due_at = max(place.instant_of(local_at), now) if local_at else now
+        due_at = max(place.instant_of(local_at), at) if local_at else at
         found[place.zones, windows.find_open(due_at, place.zones, book.week(place.jurisdiction))] += count
     counts = [ZoneCount(*group, count) for group, count in found.items()]
     return sorted(counts, key=lambda each: (-each.recipients, each.zones))

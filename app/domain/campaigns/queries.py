@@ -6,13 +6,18 @@ from typing import cast
 
 from sqlalchemy import Select, func, select
 
-from app.domain.campaigns.models import Campaign, CampaignStatus, Recipient, RecipientCount, RecipientState
+from app.domain.campaigns.models import Answer, Campaign, CampaignStatus, Recipient, RecipientCount, RecipientState
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Total, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 LEFT = (RecipientState.sent, RecipientState.delivered, RecipientState.failed)
 """The states of recipients whose text a carrier took or refused."""
+
+ANSWERED = {Answer.replied: Recipient.replied_at, Answer.opted_out: Recipient.opted_out_at}
+"""The columns of the times of answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,12 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Campaign:
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Campaign]:
     """Return campaigns by their ids."""
-    return {campaign.id: campaign for campaign in await unit.all(_own(unit).where(Campaign.id.in_(ids)))}
+    return {campaign.id: campaign for campaign in await unit.all(_own(unit).where(records.among(Campaign.id, ids)))}
+
+
+async def find_named(unit: UnitOfWork, text: str, limit: int) -> Sequence[Campaign]:
+    """Return the first campaigns whose name contains a text."""
+    return await unit.all(named(_own(unit), Campaign.name, text, limit))
 
 
 def select_message_ids(unit: UnitOfWork, campaign_id: int, state: RecipientState | None = None) -> Select[int]:
@@ -63,20 +73,41 @@ def select_message_ids(unit: UnitOfWork, campaign_id: int, state: RecipientState
     return cast("Select[int]", found.where(Recipient.state == state) if state else found)
 
 
+@dataclass(frozen=True, slots=True)
+class RecipientFilter:
+    """The recipients that a list shows: all those that satisfy each condition that is given."""
+
+    state: RecipientState | None = None
+    reason: str | None = None
+    answer: Answer | None = None
+
+    def narrow(self, statement: Select[Recipient]) -> Select[Recipient]:
+        """Return the statement with the conditions."""
+        if self.state:
+            statement = statement.where(Recipient.state == self.state)
+        if self.reason is not None:
+            statement = statement.where(Recipient.reason == self.reason)
+        if self.answer:
+            statement = statement.where(ANSWERED[self.answer].is_not(None))
+        return statement
+
+    def counts(self, group: StateCount) -> bool:
+        """Tell whether the recipients of a group satisfy the conditions, apart from the answer."""
+        return self.state in (None, group.state) and self.reason in (None, group.reason)
+
+
 async def find_recipients(
-    unit: UnitOfWork, campaign_id: int, state: RecipientState | None, window: Window
+    unit: UnitOfWork, campaign_id: int, filter: RecipientFilter, window: Window
 ) -> Page[Recipient]:
     """Return one page of a campaign's recipients, the last of the audience first; raise `NotFound`."""
     await get(unit, campaign_id)
-    statement = select(Recipient).where(Recipient.campaign_id == campaign_id)
-    if state:
-        statement = statement.where(Recipient.state == state)
+    statement = filter.narrow(select(Recipient).where(Recipient.campaign_id == campaign_id))
 
     async def count() -> Total:
         counts = await find_counts(unit, [campaign_id])
-        return Total(sum(each.recipients for each in counts if state in (None, each.state)))
+        return Total(sum(each.recipients for each in counts if filter.counts(each)))
 
-    return await fetch(unit, statement, Order((Recipient.id,)), window, count)
+    return await fetch(unit, statement, Order((Recipient.id,)), window, None if filter.answer else count)
 
 
 async def find_counts(unit: UnitOfWork, campaign_ids: Sequence[int]) -> list[StateCount]:
@@ -85,7 +116,9 @@ async def find_counts(unit: UnitOfWork, campaign_ids: Sequence[int]) -> list[Sta
     total = func.sum(RecipientCount.recipients)
     statement = (
         select(*kind, total, func.sum(RecipientCount.segments), func.sum(RecipientCount.credits))
-        .where(RecipientCount.account_id == unit.actor.account_id, RecipientCount.campaign_id.in_(campaign_ids))
+        .where(
+            RecipientCount.account_id == unit.actor.account_id, records.among(RecipientCount.campaign_id, campaign_ids)
+        )
         .group_by(*kind)
         .having(total != 0)
         .order_by(*kind)

@@ -3,7 +3,7 @@
 Each step of a campaign is one transaction, under an advisory lock that lets one worker at a time take a step of it.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +26,9 @@ HOLDS = 7_236_454
 
 SOON = timedelta(milliseconds=100)
 """The time after which a campaign with a full window, or with texts in flight, is looked at again."""
+
+DEFERRED_LOOK = timedelta(seconds=10)
+"""The time after which a campaign is looked at again all of whose texts in flight wait for their recipients' hours."""
 
 CANCELED_AT_ONCE = 100
 QUEUED_AT_ONCE = 2000
@@ -156,16 +159,27 @@ class CampaignRunner:
         counts = await connection.fetchrow(COUNT, campaign.id)
         if not counts["waiting"] and not counts["claimed"]:
             if name := await connection.fetchval(COMPLETE, campaign.id, now):
-                await notices.tell_completed(connection, campaign.account_id, name)
+                await notices.tell_completed(connection, campaign.account_id, campaign.id, name)
             return None
         room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:
             done = await enqueue.enqueue(connection, self.acceptor, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
                 return done.stops
-        next_due = None if counts["claimed"] else await connection.fetchval(FIND_NEXT, campaign.id)
-        await connection.execute(LOOK_AGAIN, campaign.id, max(next_due or now, now + SOON))
+        await connection.execute(LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now))
         return None
+
+    async def _next_look(
+        self, connection: Connection, campaign_id: int, counts: Mapping[str, int], now: datetime
+    ) -> datetime:
+        """Return when there may be something to do: soon while texts wait for their carriers, else at the next hour."""
+        if counts["claimed"] > counts["deferred"]:
+            return now + SOON
+        next_due = await connection.fetchval(FIND_NEXT, campaign_id)
+        if not counts["deferred"]:
+            return max(next_due or now, now + SOON)
+        latest = now + DEFERRED_LOOK
+        return latest if next_due is None else min(max(next_due, now + SOON), latest)
 
     async def _cancel(self, connection: Connection, campaign: DueCampaign, now: datetime) -> None:
         """Cancel recipients of a canceled campaign; refund its texts that have not left.

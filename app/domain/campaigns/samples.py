@@ -12,8 +12,10 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates import queries as templates
 
 
-async def render(unit: UnitOfWork, body: str, contact_id: int) -> Planned:
+async def render(unit: UnitOfWork, body: str, contact_id: int, *, is_smart_encoded: bool | None = None) -> Planned:
     """Return the text that a contact would get, whether or not it may be texted.
+
+    With `is_smart_encoded` None it is encoded as the account sets it.
 
     Raises `InvalidInput` or `MessageTooLong` for a text that cannot be saved, and `NotFound` for the contact.
     """
@@ -23,7 +25,7 @@ async def render(unit: UnitOfWork, body: str, contact_id: int) -> Planned:
         body,
         account.company_name,
         await templates.find_fallbacks(unit),
-        is_smart_encoded=account.smart_encoding,
+        is_smart_encoded=account.smart_encoding if is_smart_encoded is None else is_smart_encoded,
         fold_accents=account.fold_accents,
     )
     rendering = written.render(placeholders.of_contact(contact))

@@ -11,8 +11,10 @@ from app.domain.billing import service as billing
 from app.domain.campaigns import audience, content, notices, previews, queries
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
+from app.domain.campaigns.events import CampaignProgress
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
 from app.domain.contacts import sql as contacts
+from app.domain.events import outbox
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.errors import ConsentNotAttested
@@ -84,13 +86,21 @@ async def create(unit: UnitOfWork, fields: CampaignFields) -> Campaign:
     return campaign
 
 
-async def update(unit: UnitOfWork, id: int, fields: CampaignFields) -> Campaign:
-    """Change a draft; raise `Conflict` for another campaign, whose sender has attested the consent for its content."""
+async def update(unit: UnitOfWork, id: int, fields: CampaignFields, expected_version: int | None = None) -> Campaign:
+    """Change a draft; its version grows with each change.
+
+    Raises `Conflict` for a campaign that is no draft, whose sender has attested the consent for its content, and for a
+    version that is no longer expected.
+    """
     values = await _checked(unit, fields)
     campaign = await queries.get(unit, id, lock=True)
     _require_draft(campaign, "changed")
+    _require_version(campaign, expected_version)
+    if all(getattr(campaign, name) == value for name, value in values.items()):
+        return campaign
     for name, value in values.items():
         setattr(campaign, name, value)
+    campaign.version += 1
     return await _save(unit, campaign)
 
 
@@ -288,6 +298,14 @@ def _require_draft(campaign: Campaign, change: str) -> None:
     _require(campaign, {CampaignStatus.draft}, change)
 
 
+def _require_version(campaign: Campaign, expected: int | None) -> None:
+    if expected not in (None, campaign.version):
+        raise Conflict(
+            reason=f"The campaign has version {campaign.version}, not {expected}: it was changed. Read it again.",
+            field="expected_version",
+        )
+
+
 def _require(campaign: Campaign, statuses: frozenset[CampaignStatus] | set[CampaignStatus], change: str) -> None:
     if campaign.status not in statuses:
         raise Conflict(reason=f"The campaign {campaign.name} is {campaign.status} and cannot be {change}.")
@@ -296,4 +314,5 @@ def _require(campaign: Campaign, statuses: frozenset[CampaignStatus] | set[Campa
 async def _save(unit: UnitOfWork, campaign: Campaign) -> Campaign:
     campaign.updated_at = unit.clock.now()
     await unit.save(campaign)
+    outbox.record(unit, CampaignProgress(campaign_id=campaign.id))
     return campaign

@@ -243,7 +243,7 @@ def _validate(model: type[BaseModel], values: Mapping[str, Any], place: str, own
     return {name: _plain(value) for name, value in valid if name in valid.model_fields_set}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.get_secret_value() if isinstance(value, SecretStr) else orjson.loads(orjson.dumps(value, default=str))
 
 

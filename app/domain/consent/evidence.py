@@ -21,8 +21,9 @@ from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 BATCH = 1000
 READ = f"""
-SELECT id, kind, method, text, source, note, message_id, actor, occurred_at, recorded_at FROM consents
-WHERE account_id = $1 AND phone = $2 AND id > $3 ORDER BY id LIMIT {BATCH}
+SELECT id, kind, method, text, source, note, ip_address, user_agent, message_id, actor,
+  occurred_at, recorded_at
+FROM consents WHERE account_id = $1 AND phone = $2 AND id > $3 ORDER BY id LIMIT {BATCH}
 """
 
 
@@ -43,6 +44,8 @@ class Statement(NamedTuple):
     text: str
     source: str
     note: str
+    ip_address: str
+    user_agent: str
     message_id: int | None
     actor: str
     occurred_at: datetime | None

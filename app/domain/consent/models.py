@@ -9,6 +9,21 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.base import Base, Created, Key
 
 
+class SuppressionReason(enum.StrEnum):
+    """The cause of a suppression."""
+
+    keyword = enum.auto()
+    typo = enum.auto()
+    intent = enum.auto()
+    carrier = enum.auto()
+    recorded = enum.auto()
+    api = enum.auto()
+    review = enum.auto()
+    review_expired = enum.auto()
+    phone_changed = enum.auto()
+    contact_deleted = enum.auto()
+
+
 class Suppression(Base):
     """A phone that must not be texted. It outlives the contact: a contact created with that phone is opted out."""
 
@@ -41,7 +56,8 @@ class Consent(Base):
 
     Rows are only ever added: a trigger refuses every change of one, and its deletion unless its account is deleted.
     `occurred_at` is the time of the statement where that was before the record, `source` where its evidence is, such as
-    the address of a form, and `note` what the recorder adds.
+    the address of a form, and `note` what the recorder adds. `ip_address` and `user_agent` are those of the person,
+    where a form has recorded them.
     """
 
     __tablename__ = "consents"
@@ -57,6 +73,8 @@ class Consent(Base):
     actor: Mapped[str]
     source: Mapped[str] = mapped_column(server_default="")
     note: Mapped[str] = mapped_column(server_default="")
+    ip_address: Mapped[str] = mapped_column(server_default="")
+    user_agent: Mapped[str] = mapped_column(server_default="")
     occurred_at: Mapped[datetime | None]
     recorded_at: Mapped[Created]
 

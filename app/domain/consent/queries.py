@@ -7,6 +7,7 @@ from sqlalchemy import ARRAY, Text, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
+from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -42,6 +43,12 @@ async def find_page(unit: UnitOfWork, phone: str, window: Window) -> Page[Consen
     """Return one page of the consent records of a phone, the oldest first."""
     own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
     return await fetch(unit, own, Order((Consent.id,), descending=False), window)
+
+
+async def list_latest(unit: UnitOfWork, phone: str, before: Place | None, limit: int) -> Sequence[Consent]:
+    """Return the latest consent records of a phone before a place."""
+    own = select(Consent).where(Consent.account_id == unit.actor.account_id, Consent.phone == phone)
+    return await unit.all(latest(own, Consent.recorded_at, Consent.id, before, limit))
 
 
 async def has_opted_out_since(unit: UnitOfWork, phone: str, at: datetime) -> bool:

@@ -6,9 +6,22 @@ Arguments are SQL expressions of the enclosing statement.
 
 def is_suppressed(account_id: str, phone: str) -> str:
     """Return the condition that a phone is suppressed for the whole account."""
+    return f"EXISTS ({_find_suppression(account_id, phone)})"
+
+
+OPTED_OUT_AT = "s.created_at"
+"""The time of the opt-out, in the suppression `s`."""
+
+
+def is_suppressed_with(account_id: str, phone: str, condition: str) -> str:
+    """Return the condition that a phone has an account-wide suppression `s` that satisfies a condition."""
+    return f"EXISTS ({_find_suppression(account_id, phone)} AND {condition})"
+
+
+def _find_suppression(account_id: str, phone: str) -> str:
     return (
-        f"EXISTS (SELECT FROM suppressions s WHERE s.account_id = {account_id} AND s.phone = {phone}"
-        " AND s.scope_type = 'account')"
+        f"SELECT FROM suppressions s WHERE s.account_id = {account_id} AND s.phone = {phone}"
+        " AND s.scope_type = 'account'"
     )
 
 
@@ -29,6 +42,26 @@ def has_agreed(account_id: str, phone: str) -> str:
         f"EXISTS (SELECT FROM consents k WHERE k.account_id = {account_id} AND k.phone = {phone}"
         " AND (k.kind IN ('opt_in', 're_opt_in') OR k.kind = 'attested' AND k.method = 'import'))"
     )
+
+
+HOLDS = 7_236_456
+"""Seed of the keys of this area's advisory locks, one for each phone of an account."""
+
+
+def _key(account_id: str, phone: str) -> str:
+    return f"hashtextextended(CAST({account_id} AS bigint) || ' ' || CAST({phone} AS text), {HOLDS})"
+
+
+STOP_CALLS = f"SELECT pg_advisory_xact_lock({_key(':account_id', ':phone')})"
+"""Let no call with a text to the phone `:phone` begin until the transaction ends, and wait for those that begin now."""
+
+
+def may_call(account_id: str, phone: str) -> str:
+    """Return an expression that keeps a phone from opting out until the transaction ends; false if it does so now.
+
+    Facts about the phone that a later statement of the transaction reads hold until the transaction ends.
+    """
+    return f"pg_try_advisory_xact_lock_shared({_key(account_id, phone)})"
 
 
 RECORD_OPT_IN = """

@@ -158,7 +158,7 @@ def _own(unit: UnitOfWork) -> Select[CustomField]:
 def _known(known: Mapping[str, CustomField], key: str) -> CustomField:
     if key not in known:
         named = f"There are: {', '.join(known)}." if known else "The account has declared none."
-        raise InvalidInput(reason=f"custom.{key[:40]} is no custom field. {named}", field=f"custom.{key[:40]}")
+        raise InvalidInput(reason=f"custom.{key[:40]} is not a custom field. {named}", field=f"custom.{key[:40]}")
     return known[key]
 
 

@@ -5,16 +5,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, literal_column, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Select, and_, func, literal_column, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from app.domain.contacts.models import Contact
 from app.domain.contacts.queries import HAS_CUSTOM, HAS_EMAIL
 from app.domain.contacts.service import MAX_TAGS
+from app.domain.kernel import paging
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.turns import one_at_a_time
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_GROUPS, MAX_IN_GROUP = 100, 10
 EMPTY = (None, "")
+OLDEST = func.array_agg(aggregate_order_by(Contact.id, Contact.id.asc()), type_=ARRAY(BigInteger))[1:MAX_IN_GROUP]
+"""The ids of the oldest contacts of a group, which may be all contacts of the account."""
+
 NATIONAL = 10
 """The last digits of a phone that variants share: with and without a country code, or a wrong one."""
 
@@ -58,15 +64,22 @@ async def find(
         raise InvalidInput(reason="key must be given for the kind custom_field, and for no other.", field="key")
     if not 1 <= first <= MAX_GROUPS:
         raise InvalidInput(reason=f"first must be from 1 to {MAX_GROUPS}.", field="first")
-    value, has_value = _value(kind, key or "")
-    own = select(value.label("value"), func.array_agg(Contact.id).label("ids")).where(
-        Contact.account_id == unit.actor.account_id, has_value, value > (after or "")
-    )
-    groups = await unit.rows(own.group_by(value).having(func.count() > 1).order_by(value).limit(first))
-    oldest = {row.value: sorted(row.ids)[:MAX_IN_GROUP] for row in groups}
+    wanted = groups(unit.actor.account_id, kind, key or "", after or "").limit(first)
+    async with one_at_a_time(unit, "duplicates"):
+        await paging.plan_for_values(unit)
+        oldest = dict(await unit.rows(wanted))
     ids = [id for group in oldest.values() for id in group]
     found = {each.id: each for each in await unit.all(select(Contact).where(Contact.id.in_(ids)))}
     return [Duplicates(value, [found[id] for id in group if id in found]) for value, group in oldest.items()]
+
+
+def groups(account_id: int, kind: DuplicateKind, key: str, after: str) -> Select[str, list[int]]:
+    """Return the query of values that several contacts have, with the ids of the oldest ones, the next values first."""
+    value, has_value = _value(kind, key)
+    own = select(value.label("value"), OLDEST.label("ids")).where(
+        Contact.account_id == account_id, has_value, value > after
+    )
+    return own.group_by(value).having(func.count() > 1).order_by(value)
 
 
 def join(into: Contact, other: Contact, take: Collection[str]) -> list[Joined]:
@@ -102,7 +115,7 @@ def write(into: Contact, other: Contact, joined: Sequence[Joined]) -> None:
     into.dnd_sms, into.replies = into.dnd_sms or other.dnd_sms, into.replies + other.replies
 
 
-def _joined(name: str, mine: Any, theirs: Any, *, taken: bool) -> Joined:
+def _joined(name: str, mine: object, theirs: object, *, taken: bool) -> Joined:
     chosen, lost = (theirs, mine) if mine in EMPTY or (taken and theirs not in EMPTY) else (mine, theirs)
     return Joined(name, chosen, None if lost in (*EMPTY, chosen) else lost)
 

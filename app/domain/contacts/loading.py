@@ -25,6 +25,7 @@ COLUMNS = (
     "dnd_sms",
     "assignee_id",
     "custom_fields",
+    "time_zone",
     "created_at",
 )
 

@@ -82,7 +82,14 @@ class Contact(Base):
             text("id DESC"),
             postgresql_where=text("status = 'opted_out'"),
         ),
-        Index("ix_contacts_email", "account_id", text("lower(email)"), "id", postgresql_where=text("email <> ''")),
+        Index(
+            "ix_contacts_emails",
+            "account_id",
+            text("lower(email)"),
+            "id",
+            postgresql_include=["email"],
+            postgresql_where=text("email <> ''"),
+        ),
         Index(
             "ix_contacts_searched",
             "account_id",

@@ -1,5 +1,6 @@
 """Checks of phone numbers: validity, line type, region and carrier, offline or by a carrier, with their confidence."""
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,6 +23,13 @@ MAX_CHECKED = 100
 """The maximum number of phones and contacts of one check."""
 
 
+class CheckSource(enum.StrEnum):
+    """The source of the statements of a check."""
+
+    offline = enum.auto()
+    carrier = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class NumberCheck:
     """The result for one phone as it was given. `reason` says why it cannot be texted; it is empty if it can.
@@ -37,6 +45,11 @@ class NumberCheck:
     checked_at: datetime
     is_by_carrier: bool = False
     current_carrier: str | None = None
+
+    @property
+    def source(self) -> CheckSource:
+        """Return the source of the statements."""
+        return CheckSource.carrier if self.is_by_carrier else CheckSource.offline
 
     @property
     def carrier(self) -> phones.Carrier:

@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
-from app.domain.consent.models import ConsentKind
+from app.domain.consent.models import ConsentKind, SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries
 from app.domain.contacts.events import ContactChanged, NewOptOut, contact_keys
@@ -13,14 +13,13 @@ from app.domain.events import outbox
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 
-RECORDED = "recorded"
-"""The reason of a suppression that a user recorded."""
-
 FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
 """Finds the accounts in which holds expired at `$1`."""
 
 
-async def opt_out(unit: UnitOfWork, contact: Contact, keyword: str, reason: str, evidence: Evidence) -> bool:
+async def opt_out(
+    unit: UnitOfWork, contact: Contact, keyword: str, reason: SuppressionReason, evidence: Evidence
+) -> bool:
     """Suppress a contact's phone permanently; return False when the contact was already opted out."""
     await consent.suppress(unit, contact.phone, keyword, reason, evidence)
     changed = contact.status != ContactStatus.opted_out
@@ -44,7 +43,7 @@ async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool
 async def record_opt_out(unit: UnitOfWork, contact_id: int, evidence: Evidence) -> Contact:
     """Record an opt-out that was given by mail, by phone or in person; raise `InvalidInput`."""
     contact = await queries.get(unit, contact_id, lock=True)
-    await opt_out(unit, contact, _keyword(evidence), RECORDED, evidence.checked(unit))
+    await opt_out(unit, contact, _keyword(evidence), SuppressionReason.recorded, evidence.checked(unit))
     return contact
 
 
@@ -60,7 +59,7 @@ async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> Contact | 
     contact = await queries.find_by_phone(unit, phone, lock=True)
     if contact is not None:
         return await record_opt_out(unit, contact.id, evidence)
-    await consent.suppress(unit, phone, _keyword(evidence), RECORDED, evidence.checked(unit))
+    await consent.suppress(unit, phone, _keyword(evidence), SuppressionReason.recorded, evidence.checked(unit))
     return None
 
 
@@ -81,14 +80,14 @@ async def release_hold(unit: UnitOfWork, contact_id: int, *, opted_out: bool) ->
     """Decide whether an unclear reply was an opt-out."""
     contact = await queries.get(unit, contact_id, lock=True)
     if opted_out:
-        await opt_out(unit, contact, "", "review", await _release(unit, contact, "review"))
+        await opt_out(unit, contact, "", SuppressionReason.review, await _release(unit, contact, "review"))
     elif contact.held_until is not None:
         await _release(unit, contact)
         await _save(unit, contact)
     return contact
 
 
-async def close_hold(unit: UnitOfWork, contact: Contact, reason: str) -> None:
+async def close_hold(unit: UnitOfWork, contact: Contact, reason: SuppressionReason) -> None:
     """Record an opt-out of a held phone before its contact is changed or deleted: an unclear reply is no consent."""
     if contact.held_until is not None:
         await consent.suppress(unit, contact.phone, "", reason, await _release(unit, contact, reason))
@@ -105,7 +104,7 @@ async def expire_holds(unit: UnitOfWork, limit: int = 100) -> list[int]:
     contacts = await unit.all(overdue)
     for contact in contacts:
         evidence = await _release(unit, contact, "review_expired")
-        await opt_out(unit, contact, "", "review_expired", evidence)
+        await opt_out(unit, contact, "", SuppressionReason.review_expired, evidence)
     return [contact.id for contact in contacts]
 
 

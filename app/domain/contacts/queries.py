@@ -12,9 +12,10 @@ from sqlalchemy import ColumnElement, Select, Text, and_, func, literal_column, 
 
 from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
-from app.domain.kernel import paging
-from app.domain.kernel.errors import NotFound
+from app.domain.kernel import paging, records
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Counter, Order, Page, Total, Window, count, fetch
+from app.domain.kernel.turns import one_at_a_time
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 
@@ -36,8 +37,14 @@ PHONE_DIGITS = 7
 INDEXED = re.compile(r"[^\W_]{3}")
 """Three letters or digits in a row: a text without them has no trigram, and the index of trigrams is read whole."""
 
+MAX_SEARCH = 200
+"""Maximum number of characters of a search, and of the tag of a filter."""
+
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
+
+QUICK_SECONDS, NEWEST = 0.5, 20_000
+"""The time of a quick search of all contacts, and the number of the newest ones that are searched where it is over."""
 
 NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
 ORDERS = {
@@ -60,7 +67,8 @@ class ContactFilter:
     """Filter of a list of contacts.
 
     `search` matches anywhere in a name, the phone or the e-mail address; + and seven digits or more, the start of the
-    phone. `custom` are values of custom fields as texts, all of which a contact must have.
+    phone. `custom` are values of custom fields as texts, all of which a contact must have. A search or a tag of more
+    than `MAX_SEARCH` characters raises `InvalidInput`, because PostgreSQL compares it with many contacts.
     """
 
     search: str | None = None
@@ -69,6 +77,11 @@ class ContactFilter:
     tag: str | None = None
     assignee_id: int | None = None
     custom: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        _check_length("search", self.search)
+        _check_length("tag", self.tag)
 
 
 async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
@@ -137,6 +150,26 @@ async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> 
     return await unit.all(_own(unit).where(or_(*wanted)).order_by(Contact.id).limit(MAX_FOUND))
 
 
+async def find_first(unit: UnitOfWork, text: str, limit: int) -> Sequence[Contact]:
+    """Return the newest contacts that a search finds; where that takes long, those among the `NEWEST` contacts.
+
+    The index reads every contact that has all parts of the text, in whatever order.
+    """
+    async with one_at_a_time(unit, "searches"):
+        await paging.plan_for_values(unit)
+        rows = await unit.try_within(QUICK_SECONDS, _newest(unit, limit, _matches(text)))
+        if rows is None:
+            newest = Contact.id.in_(_newest(unit, NEWEST))
+            rows = await unit.rows(_newest(unit, limit, newest, _matches(text, by_index=False)))
+    found = await find_many(unit, [row.id for row in rows])
+    return [found[row.id] for row in rows if row.id in found]
+
+
+def _newest(unit: UnitOfWork, limit: int, *conditions: ColumnElement[bool]) -> Select[int]:
+    own = select(Contact.id).where(Contact.account_id == unit.actor.account_id, *conditions)
+    return own.order_by(*ORDERS[ContactSort.date_added].sorting).limit(limit)
+
+
 async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
     """Return the distinct tags of the account's contacts in alphabetical order; each is a step in the index."""
     first = select(func.min(ContactTag.tag).label("tag")).where(ContactTag.account_id == unit.actor.account_id)
@@ -148,12 +181,31 @@ async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:
     """Return contacts by their ids."""
-    return {contact.id: contact for contact in await unit.all(_own(unit).where(Contact.id.in_(ids)))}
+    return {contact.id: contact for contact in await unit.all(_own(unit).where(records.among(Contact.id, ids)))}
+
+
+def is_indexed(text: str) -> bool:
+    """Return whether an index serves a search: each of its spellings has three letters or digits in a row."""
+    return all(map(INDEXED.search, _spellings(text)))
+
+
+def digits_of(text: str) -> str:
+    """Return the digits of a phone or a part of one; empty for another text."""
+    return "".join(filter(ascii_digits.__contains__, text)) if BETWEEN_DIGITS.issuperset(text) else ""
 
 
 def matching(unit: UnitOfWork, text: str) -> Select[int]:
-    """Return the query of the ids of the contacts that a search finds, for a statement of another area."""
+    """Return the query of the ids of the contacts that a search finds, for a statement of another area.
+
+    Raises `InvalidInput` for a long text.
+    """
+    _check_length("search", text)
     return select(Contact.id).where(Contact.account_id == unit.actor.account_id, _matches(text))
+
+
+def _check_length(field: str, text: str | None) -> None:
+    if text and len(text) > MAX_SEARCH:
+        raise InvalidInput(reason=f"{field} must have at most {MAX_SEARCH} characters.", field=field)
 
 
 def _own(unit: UnitOfWork, *, lock: bool = False) -> Select[Contact]:
@@ -188,15 +240,17 @@ def _has_tag(unit: UnitOfWork, tag: str) -> tuple[ColumnElement[bool], ...]:
     return ContactTag.account_id == unit.actor.account_id, ContactTag.tag == tag
 
 
-def _matches(text: str) -> ColumnElement[bool]:
+def _matches(text: str, *, by_index: bool = True) -> ColumnElement[bool]:
     """Return the condition of a search: for the text, and for a phone or a part of one also for its digits."""
-    digits = "".join(filter(ascii_digits.__contains__, text))
-    is_phone = bool(digits) and BETWEEN_DIGITS.issuperset(text)
-    if is_phone and text.startswith("+") and len(digits) >= PHONE_DIGITS:
+    digits = digits_of(text)
+    if digits and text.startswith("+") and len(digits) >= PHONE_DIGITS:
         return Contact.phone.like(f"+{digits}%")
-    spellings = {text, digits} if is_phone else {text}
-    searched = Contact.searched if all(map(INDEXED.search, spellings)) else Contact.searched + ""
-    return or_(*(searched.like(_anywhere(each)) for each in sorted(spellings)))
+    searched = Contact.searched if by_index and is_indexed(text) else Contact.searched + ""
+    return or_(*(searched.like(_anywhere(each)) for each in sorted(_spellings(text))))
+
+
+def _spellings(text: str) -> set[str]:
+    return {text, digits_of(text) or text}
 
 
 def _anywhere(text: str) -> ColumnElement[str]:

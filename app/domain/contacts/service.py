@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.accounts import users
 from app.domain.accounts.models import Account
 from app.domain.consent.errors import ContactOptedOut
+from app.domain.consent.models import SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import custom_fields, opt_outs, queries
 from app.domain.contacts.events import ContactChanged, NewContact, Snapshot, changes
@@ -110,7 +111,7 @@ async def update(unit: UnitOfWork, id: int, fields: ContactFields) -> Contact:
     """
     for name in ("phone", "status"):
         if fields.get(name, name) is None:
-            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the one there is.", field=name)
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the present value.", field=name)
     values = await _checked(unit, fields)
     contact = await queries.get(unit, id, lock=True)
     before, details = Snapshot.of(contact), _details(contact)
@@ -154,7 +155,7 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     holder = await queries.find_by_phone(unit, phone)
     if holder is not None:
         raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
-    await opt_outs.close_hold(unit, contact, "phone_changed")
+    await opt_outs.close_hold(unit, contact, SuppressionReason.phone_changed)
     contact.status = await opt_outs.find_status(unit, phone)
     contact.phone = phone
     try:
@@ -203,7 +204,7 @@ async def _set_status(unit: UnitOfWork, contact: Contact, wanted: ContactStatus 
         return
     if wanted is ContactStatus.active:
         raise ContactOptedOut()
-    await opt_outs.opt_out(unit, contact, "", "api", Evidence("api", f"status: {wanted}"))
+    await opt_outs.opt_out(unit, contact, "", SuppressionReason.api, Evidence("api", f"status: {wanted}"))
 
 
 async def _checked(unit: UnitOfWork, fields: ContactFields) -> dict[str, Any]:

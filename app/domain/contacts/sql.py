@@ -1,16 +1,27 @@
 """SQL fragments on contacts for the statements of other areas. A joined contact is `c`."""
 
+from collections.abc import Container
+
 PERSON = "c.first_name, c.last_name, c.email"
 """The columns that identify a contact in events, besides its phone."""
 
-PLACEHOLDERS = "c.first_name, c.last_name, c.email, c.phone, c.created_at, c.custom_fields"
-"""The values of the placeholders that contacts supply, by their names."""
+PLACEHOLDERS = ("first_name", "last_name", "email", "phone", "created_at", "custom_fields")
+"""The columns with the values of the placeholders that contacts supply, by their names."""
 
 GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"
 """The columns that decide whether a contact may be sent a message."""
 
+STAGE, TAGS = "c.pipeline_stage", "c.tags"
+"""The columns of the stage of a contact, and of its tags."""
+
 ZONE = "c.time_zone AS contact_zone"
 """The column of the time zone in which a contact is known to be."""
+
+
+def placeholders(columns: Container[str]) -> str:
+    """Return some columns of `PLACEHOLDERS`; the others are null, which costs no reader anything."""
+    return ", ".join(f"c.{each}" if each in columns else f"NULL AS {each}" for each in PLACEHOLDERS)
+
 
 ADD = """
 INSERT INTO contacts (account_id, phone, source)

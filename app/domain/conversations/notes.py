@@ -12,10 +12,10 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 MAX_LENGTH = 4000
 
 
-class NotYourNote(DomainError):
-    """A note is edited and deleted by its author only, who signed in or used the same key."""
+class NotNoteAuthor(DomainError):
+    """Only the author of a note can edit or delete it: the same user, or the same key."""
 
-    code = "not_your_note"
+    code = "not_note_author"
     status = 403
     message = "Only the author of a note can change it. Add a note of your own."
 
@@ -37,7 +37,7 @@ async def add(unit: UnitOfWork, conversation_id: int, body: str) -> Conversation
 
 
 async def update(unit: UnitOfWork, id: int, body: str) -> ConversationEntry:
-    """Replace the text of an own note; raise `InvalidInput`, `NotFound` or `NotYourNote`."""
+    """Replace the text of an own note; raise `InvalidInput`, `NotFound` or `NotNoteAuthor`."""
     note = await _get_own(unit, id)
     if note.body != _checked(body):
         note.body, note.edited_at = _checked(body), unit.clock.now()
@@ -47,7 +47,7 @@ async def update(unit: UnitOfWork, id: int, body: str) -> ConversationEntry:
 
 
 async def delete(unit: UnitOfWork, id: int) -> ConversationEntry:
-    """Delete an own note, and return it; raise `NotFound` or `NotYourNote`."""
+    """Delete an own note, and return it; raise `NotFound` or `NotNoteAuthor`."""
     note = await _get_own(unit, id)
     await _tell_change(unit, note)
     await unit.delete(note)
@@ -60,7 +60,7 @@ async def _get_own(unit: UnitOfWork, id: int) -> ConversationEntry:
     if note is None:
         raise NotFound(kind="note", id=id)
     if note.actor != unit.actor.label:
-        raise NotYourNote
+        raise NotNoteAuthor
     return note
 
 

@@ -11,6 +11,7 @@ from app.domain.contacts import queries as contacts
 from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
 from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
@@ -116,7 +117,7 @@ async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = Fal
 
 async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
     """Return the conversations with contacts, by contact id, for reading only."""
-    found = await records.find(unit, _own(unit).where(Conversation.contact_id.in_(contact_ids)))
+    found = await records.find(unit, _own(unit).where(records.among(Conversation.contact_id, contact_ids)))
     return {conversation.contact_id: conversation for conversation in found}
 
 
@@ -142,6 +143,16 @@ async def list_entries(
     if before is not None:
         entries = entries.where(ConversationEntry.id < before)
     return await unit.all(entries.order_by(ConversationEntry.id.desc()))
+
+
+async def list_entries_of_contact(
+    unit: UnitOfWork, contact_id: int, before: Place | None, limit: int
+) -> Sequence[ConversationEntry]:
+    """Return the latest entries of the thread with a contact before a place."""
+    thread = _own(unit).where(Conversation.contact_id == contact_id).with_only_columns(Conversation.id)
+    own = ConversationEntry.account_id == unit.actor.account_id
+    entries = select(ConversationEntry).where(own, ConversationEntry.conversation_id == thread.scalar_subquery())
+    return await unit.all(latest(entries, ConversationEntry.created_at, ConversationEntry.id, before, limit))
 
 
 async def find_notes(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ConversationEntry]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts.models import User
 from app.domain.contacts.models import Contact
@@ -47,16 +48,21 @@ class FirstMessage(TypedDict):
 
 
 async def find_or_open(unit: UnitOfWork, contact: Contact, first: FirstMessage) -> Conversation:
-    """Return the conversation with a contact, locked; open it if it does not exist."""
+    """Return the conversation with a contact, locked; open it if it does not exist.
+
+    A send may open it at the same time: then it is returned once that transaction is committed.
+    """
     conversation = await queries.find_by_contact(unit, contact.id, lock=True)
     if conversation is not None:
         return conversation
     now = unit.clock.now()
-    conversation = Conversation(
-        account_id=unit.actor.account_id, contact_id=contact.id, last_message_at=now, created_at=now
-    )
-    await unit.save(conversation)
-    outbox.record(unit, opened(conversation.id, contact, first, timestamp(now)), contact.id)
+    row = {"account_id": unit.actor.account_id, "contact_id": contact.id, "last_message_at": now, "created_at": now}
+    added = insert(Conversation).values(row).on_conflict_do_nothing(index_elements=[Conversation.contact_id])
+    id = (await unit.execute(added.returning(Conversation.id))).scalar_one_or_none()
+    if id is not None:
+        outbox.record(unit, opened(id, contact, first, timestamp(now)), contact.id)
+    conversation = await queries.find_by_contact(unit, contact.id, lock=True)
+    assert conversation is not None, "a conversation is deleted with its contact, which is locked"
     return conversation
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries as contact_queries
@@ -114,7 +114,7 @@ async def add_check(unit: UnitOfWork, integration_id: int, external_id: str) -> 
     repeated = added.on_conflict_do_update(
         index_elements=["integration_id", "external_id"],
         index_where=IS_CHECK,
-        set_={"version": CrmPush.version + 1},
+        set_={"version": CrmPush.version + 1, "due_at": func.least(CrmPush.due_at, now)},
     )
     await unit.execute(repeated)
 

@@ -1,7 +1,7 @@
 """The port to CRMs: authorization, signed notices, contacts and conversations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -35,8 +35,8 @@ class CrmGone(Exception):
 class Tokens:
     """The tokens of a connection. `seconds` is the time for which the access token is valid."""
 
-    access: str
-    refresh: str
+    access: str = field(repr=False)
+    refresh: str = field(repr=False)
     seconds: int
     location: str
 
@@ -96,31 +96,41 @@ class CrmNotice:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A contact that cannot be read; the reason says why. `external_id` may be empty."""
+
+    external_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
     """A page of contacts, the oldest change first. `cursor` is the place of the next page, empty at the end."""
 
     contacts: Sequence[CrmContact]
     cursor: str
     total: int
+    unread: Sequence[Unread] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """The right to call a CRM for one of its accounts."""
 
-    token: str
+    token: str = field(repr=False)
     location: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A text for the conversation with a contact. `reference` is our id of it."""
+    """A text for the conversation with a contact. `reference` is our id of it, `files` are links to its files."""
 
     external_id: str
     body: str
     is_inbound: bool
     at: datetime
     reference: str
+    files: Sequence[str] = ()
 
 
 class CrmConnector(Protocol):
@@ -148,7 +158,7 @@ class CrmConnector(Protocol):
         ...
 
     async def refresh(self, tokens: Tokens) -> Tokens:
-        """Return new tokens; the refresh token given is used up."""
+        """Return new tokens. The refresh token given is used up; it may be so already, by a worker that died."""
         ...
 
     async def revoke(self, access: Access) -> None:

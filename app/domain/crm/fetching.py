@@ -1,9 +1,10 @@
 """Synchronizes all contacts, page by page: the CRM's are fetched, then those of the account are offered to it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import ColumnElement, select, text
 
 from app.domain.contacts import sql as contacts
 from app.domain.crm import comparing, joining
@@ -21,6 +22,7 @@ OVERLAP = timedelta(minutes=5)
 """The age of a change from which every CRM shows it in its lists: younger ones are fetched again."""
 
 PAGE = 100
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 OFFER = f"""
 WITH page AS (
@@ -59,6 +61,8 @@ class Fetching:
 
     async def _take(self, page: Fetched) -> None:
         async with self.pushing.unit() as unit:
+            for unread in page.unread:
+                await self._refuse(unit, unread.external_id, unread.reason)
             for record in await joining.join(unit, self.pushing.integration_id, page.contacts):
                 await self._compare(unit, record)
             connection = await _get(unit, self.pushing.session.row.id)
@@ -82,20 +86,30 @@ class Fetching:
             await comparing.add_check(unit, id, record.external_id)
             return
         except (CrmRefused, DomainError) as refusal:
-            await self._refuse(unit, record, str(refusal))
+            await self._refuse(unit, record.external_id, str(refusal), record.changed_at)
             return
         if compared.refused:
-            await self._refuse(unit, record, compared.refused)
-        if compared.there and compared.contact_id:
+            await self._refuse(unit, record.external_id, compared.refused, record.changed_at)
+        of_contact = CrmPush.kind == CrmPushKind.contact, CrmPush.contact_id == compared.contact_id
+        if (
+            compared.there
+            and compared.contact_id
+            and not await self._has_failed(unit, *of_contact, CrmPush.done_at >= record.changed_at)
+        ):
             await comparing.add_push(unit, id, compared.contact_id)
 
-    async def _refuse(self, unit: UnitOfWork, record: CrmContact, reason: str) -> None:
+    async def _refuse(self, unit: UnitOfWork, external_id: str, reason: str, changed_at: datetime = BEGINNING) -> None:
+        """Add a failed push, once for each change of a record: the newest ones are fetched again and again."""
+        of_record = CrmPush.kind == CrmPushKind.check, CrmPush.external_id == external_id
+        same = CrmPush.reason == reason[:MAX_REASON], CrmPush.done_at >= changed_at
+        if await self._has_failed(unit, *of_record, *same):
+            return
         now = unit.clock.now()
         refused = CrmPush(
             account_id=unit.actor.account_id,
             integration_id=self.pushing.integration_id,
             kind=CrmPushKind.check,
-            external_id=record.external_id,
+            external_id=external_id,
             status=CrmPushStatus.failed,
             reason=reason[:MAX_REASON],
             due_at=now,
@@ -103,6 +117,12 @@ class Fetching:
             done_at=now,
         )
         await unit.save(refused)
+
+    async def _has_failed(self, unit: UnitOfWork, *which: ColumnElement[bool]) -> bool:
+        """Return whether such a push of the connection has failed."""
+        own = CrmPush.integration_id == self.pushing.integration_id, CrmPush.status == CrmPushStatus.failed
+        failed = select(CrmPush.id).where(*own, *which)
+        return bool(await unit.all(failed.limit(1)))
 
     async def _offer(self) -> None:
         """Add pushes of the next contacts that the CRM does not know."""
@@ -114,7 +134,7 @@ class Fetching:
                 "after": connection.cursor,
                 "now": unit.clock.now(),
             }
-            page = (await unit.execute(text(OFFER), values)).one()
+            page: Any = (await unit.execute(text(OFFER), values)).one()
             connection.cursor = page.last
             connection.offered += page.count
             if page.count < PAGE:

@@ -29,9 +29,10 @@ class CrmConnection(Base):
     """The authorization of an integration with a CRM, and the progress of its synchronization.
 
     `location` is the CRM's id of the connected account, `tokens` its sealed tokens. A worker holds the connection until
-    `leased_until`: only its holder calls the CRM. After a failure it rests until `resting_until`. `cursor` is the place
-    in the running synchronization, `fetched_until` the CRM's time of the newest contact that was fetched. A row without
-    an integration was disconnected: its tokens are revoked, then it is deleted.
+    `leased_until`: only its holder calls the CRM; each lease and each authorization begins another `turn`. After a
+    failure it rests until `resting_until`. `cursor` is the place in the running synchronization, `fetched_until` the
+    CRM's time of the newest contact that was fetched. A row without an integration was disconnected: its tokens are
+    revoked, then it is deleted.
     """
 
     __tablename__ = "crm_connections"
@@ -48,6 +49,7 @@ class CrmConnection(Base):
     error: Mapped[str] = mapped_column(server_default="")
     error_at: Mapped[datetime | None]
     leased_until: Mapped[datetime | None]
+    turn: Mapped[int] = mapped_column(server_default="0")
     resting_until: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(server_default="0")
     sync: Mapped[str] = mapped_column(server_default=CrmSync.fetching)
@@ -118,6 +120,12 @@ class CrmPush(Base):
         Index("ix_crm_pushes_status", "account_id", "status", "id"),
         Index("ix_crm_pushes_due", "integration_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_pushes_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
+        Index(
+            "ix_crm_pushes_failed_checks",
+            "integration_id",
+            "external_id",
+            postgresql_where=text("kind = 'check' AND status = 'failed'"),
+        ),
         Index("ix_crm_pushes_created_at", "created_at"),
         Index(
             "uq_crm_pushes_contact",
@@ -175,7 +183,7 @@ class CrmSend(Base):
     __table_args__ = (
         UniqueConstraint("integration_id", "external_id"),
         Index("ix_crm_sends_account_id", "account_id", "id"),
-        Index("ix_crm_sends_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
+        Index("ix_crm_sends_waiting", "integration_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_sends_message_id", "message_id", postgresql_where=text("message_id IS NOT NULL")),
     )
 

@@ -1,8 +1,9 @@
 """Performs pushes: contacts are compared, texts added to conversations, statuses reported."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from app.db import rows
@@ -10,17 +11,21 @@ from app.domain.contacts import queries as contact_queries
 from app.domain.contacts.models import Contact
 from app.domain.crm import comparing
 from app.domain.crm.comparing import Compared, PhoneTaken
-from app.domain.crm.connector import ContactValues, CrmContact, CrmGone, CrmRefused, Entry
+from app.domain.crm.connector import ContactValues, CrmAway, CrmContact, CrmGone, CrmRefused, Entry
 from app.domain.crm.models import CrmLink, CrmPushKind
 from app.domain.crm.session import Session
+from app.domain.integrations import queries as integrations
 from app.domain.kernel.errors import DomainError, NotFound
 from app.domain.kernel.unit_of_work import Notify, UnitOfWork, open_unit
 from app.domain.messages import queries as messages
 
 MAX_REASON = 500
-LATER = timedelta(seconds=5)
-MOST_WAITS = 60
-"""The tries of a report whose text was not recorded yet."""
+GONE = "It was deleted in the CRM."
+LATER, LATEST = timedelta(seconds=5), timedelta(minutes=5)
+"""The time between the tries of a report whose text was not recorded yet, and the age at which it is given up."""
+
+WAITS = tuple(timedelta(minutes=minutes) for minutes in (0.25, 1, 5, 15, 60, 180, 360, 720, 1440))
+"""The waits of a push after each failure of the CRM to answer it, while others go on; after the last it has failed."""
 
 FIND_EXTERNAL = "SELECT external_id FROM crm_sends WHERE integration_id = $1 AND message_id = $2"
 DONE = """
@@ -30,7 +35,7 @@ FAIL = """
 UPDATE crm_pushes SET status = 'failed', reason = $2, done_at = $3, attempts = attempts + 1
 WHERE id = $1 AND status = 'waiting'
 """
-PUT_OFF = "UPDATE crm_pushes SET due_at = $2, attempts = attempts + 1 WHERE id = $1 AND status = 'waiting'"
+PUT_OFF = "UPDATE crm_pushes SET due_at = $2, attempts = $3 WHERE id = $1 AND status = 'waiting'"
 
 
 class DuePush(NamedTuple):
@@ -44,6 +49,7 @@ class DuePush(NamedTuple):
     changes: dict[str, Any]
     version: int
     attempts: int
+    created_at: datetime
 
 
 class NotYet(Exception):
@@ -63,19 +69,34 @@ class Pushing:
         pool, now = self.session.database.pool, self.session.clock.now()
         try:
             note = await self._act(push)
+        except CrmAway as away:
+            await self._put_off(push, away)
+            raise
         except (CrmRefused, DomainError) as refusal:
             await pool.execute(FAIL, push.id, str(refusal)[:MAX_REASON], now)
         except CrmGone:
             await pool.execute(FAIL, push.id, "The CRM does not have the record any more.", now)
         except NotYet:
-            await pool.execute(PUT_OFF, push.id, now + LATER)
+            await pool.execute(PUT_OFF, push.id, now + LATER, push.attempts)
         else:
             await pool.execute(DONE, push.id, push.version, note, now)
 
-    def unit(self) -> Any:
-        """Open a transaction of the connection."""
+    async def _put_off(self, push: DuePush, away: CrmAway) -> None:
+        """Try a push later that the CRM did not answer, in case it is the push that the CRM cannot answer."""
+        pool, now = self.session.database.pool, self.session.clock.now()
+        if push.attempts < len(WAITS):
+            await pool.execute(PUT_OFF, push.id, now + WAITS[push.attempts], push.attempts + 1)
+        else:
+            await pool.execute(FAIL, push.id, str(away)[:MAX_REASON], now)
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncGenerator[UnitOfWork]:
+        """Open a transaction of the turn, which keeps its integration; raise `IntegrationRemoved` or `LeaseLost`."""
         session = self.session
-        return open_unit(session.database.sessions, session.actor, session.clock, self.notify)
+        async with open_unit(session.database.sessions, session.actor, session.clock, self.notify) as unit:
+            await integrations.keep(unit, self.integration_id)
+            await session.lease.hold(unit)
+            yield unit
 
     async def _act(self, push: DuePush) -> str:
         match CrmPushKind(push.kind):
@@ -95,7 +116,7 @@ class Pushing:
         except CrmGone:
             async with self.unit() as unit:
                 await comparing.end_link(unit, self.integration_id, external_id)
-            return "It was deleted in the CRM."
+            return GONE
         await self._settle(record)
         return ""
 
@@ -106,11 +127,23 @@ class Pushing:
         if link is None:
             await self._settle(await self._introduce(contact))
             return ""
-        return "It was deleted in the CRM." if link.is_deleted else await self._check(link.external_id)
+        note = GONE if link.is_deleted else await self._check(link.external_id)
+        return await self._find_again(contact) if note == GONE else note
+
+    async def _find_again(self, contact: Contact) -> str:
+        """Settle a contact whose record was deleted with the record that has its phone by now, if there is one."""
+        record = await self._find_record(contact)
+        if record is None:
+            return GONE
+        await self._settle(record)
+        return ""
+
+    async def _find_record(self, contact: Contact) -> CrmContact | None:
+        return await self.session.call(lambda access: self._connector.find_contact(access, contact.phone))
 
     async def _introduce(self, contact: Contact) -> CrmContact:
         """Return the record with the phone of a contact; it is added if there is none."""
-        record = await self.session.call(lambda access: self._connector.find_contact(access, contact.phone))
+        record = await self._find_record(contact)
         if record is not None:
             return record
         values = ContactValues(phone=contact.phone, **comparing.values_of(contact))
@@ -150,23 +183,37 @@ class Pushing:
 
     async def _write(self, external_id: str, values: Mapping[str, Any]) -> None:
         """Write values to the CRM; where it refuses them, each alone, so that a bad one keeps no other back."""
-        if not values:
-            return
         try:
-            await self._change(external_id, values)
+            if values:
+                await self._change(external_id, values)
         except CrmRefused:
-            if len(values) == 1:
+            if len(values) == 1 and comparing.PHONE not in values:
                 raise
-        else:
-            return
+            await self._write_each(external_id, values)
+
+    async def _write_each(self, external_id: str, values: Mapping[str, Any]) -> None:
+        """Write each value; raise the first refusal at the end."""
         refusals = list[CrmRefused]()
         for name, value in values.items():
             try:
                 await self._change(external_id, {name: value})
             except CrmRefused as refusal:
-                refusals.append(refusal)
+                if name != comparing.PHONE or not await self._leave_phone(external_id, value):
+                    refusals.append(refusal)
         if refusals:
             raise refusals[0]
+
+    async def _leave_phone(self, external_id: str, phone: str) -> bool:
+        """Have a contact follow the record that has its new phone, where that one belongs to no contact."""
+        other = await self.session.call(lambda access: self._connector.find_contact(access, phone))
+        if other is None or other.external_id == external_id:
+            return False
+        async with self.unit() as unit:
+            link = await comparing.find_link(unit, self.integration_id, external_id=other.external_id)
+            if link is not None and link.contact_id is not None:
+                return False
+            await comparing.add_check(unit, self.integration_id, other.external_id)
+        return True
 
     async def _change(self, external_id: str, values: Mapping[str, Any]) -> None:
         written = ContactValues(**values)
@@ -185,7 +232,8 @@ class Pushing:
                 return "It was deleted."
         external_id = link.external_id if link and not link.is_deleted else await self._introduce_again(contact, link)
         at = message.sent_at or message.created_at
-        entry = Entry(external_id, message.body, push.kind == CrmPushKind.inbound, at, f"message-{message.id}")
+        is_inbound, files = push.kind == CrmPushKind.inbound, [each["url"] for each in message.media or ()]
+        entry = Entry(external_id, message.body, is_inbound, at, f"message-{message.id}", files)
         return await self._add(contact, link, entry)
 
     async def _add(self, contact: Contact, link: CrmLink | None, entry: Entry) -> str:
@@ -216,7 +264,7 @@ class Pushing:
     async def _find_external(self, push: DuePush) -> str:
         pool = self.session.database.pool
         found: str | None = await pool.fetchval(FIND_EXTERNAL, self.integration_id, push.message_id)
-        if found is None and push.attempts < MOST_WAITS:
+        if found is None and self.session.clock.now() - push.created_at < LATEST:
             raise NotYet
         if found is None:
             raise CrmRefused("The text was not asked for by the CRM.")
@@ -236,15 +284,12 @@ async def _find(unit: UnitOfWork, integration_id: int, contact_id: int) -> tuple
     return found.get(contact_id), await comparing.find_link(unit, integration_id, contact_id=contact_id)
 
 
-FIND_TEXT = """
-SELECT id, kind, contact_id, message_id, external_id, changes, version, attempts FROM crm_pushes
-WHERE integration_id = $1 AND status = 'waiting' AND due_at <= $2 AND kind NOT IN ('contact', 'check')
-ORDER BY id LIMIT 1
+_FIND = """
+SELECT id, kind, contact_id, message_id, external_id, changes, version, attempts, created_at FROM crm_pushes
+WHERE integration_id = $1 AND status = 'waiting' AND due_at <= $2
 """
-FIND_CONTACT = """
-SELECT id, kind, contact_id, message_id, external_id, changes, version, attempts FROM crm_pushes
-WHERE integration_id = $1 AND status = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT 1
-"""
+FIND_TEXT = f"{_FIND} AND kind NOT IN ('contact', 'check') ORDER BY id LIMIT 1"
+FIND_CONTACT = f"{_FIND} ORDER BY due_at, id LIMIT 1"
 
 
 async def find_next(session: Session, integration_id: int) -> DuePush | None:

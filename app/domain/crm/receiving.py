@@ -41,6 +41,10 @@ class CrmReceiver:
         notice = self.connector.read(delivery.body)
         return notice.event, notice.key
 
+    def asks_for_text(self, delivery: Delivery) -> bool:
+        """Return whether a signed notice asks for a text to be sent."""
+        return isinstance(self.connector.read(delivery.body).about, SendRequested)
+
     async def apply(self, unit: UnitOfWork, integration: Integration, body: str) -> Applied | None:
         """Store the work that a notice asks for; raise `Unreadable` for one of another account of the CRM."""
         notice = self.connector.read(body.encode())
@@ -56,13 +60,13 @@ class CrmReceiver:
 
 
 async def _add_send(unit: UnitOfWork, integration: Integration, asked: SendRequested) -> Applied:
-    now = unit.clock.now()
+    now, phone = unit.clock.now(), await _normalize(unit, asked.phone)
     row = {
         "account_id": integration.account_id,
         "integration_id": integration.id,
         "external_id": asked.message_id,
         "contact_external_id": asked.contact_id,
-        "phone": asked.phone,
+        "phone": phone,
         "body": asked.body,
         "due_at": now,
         "created_at": now,
@@ -72,15 +76,16 @@ async def _add_send(unit: UnitOfWork, integration: Integration, asked: SendReque
     if id is None:
         return Applied(f"The text {asked.message_id} was asked for before.")
     unit.notify("crm_sends")
-    return Applied(f"The text {asked.message_id} is sent.", contact_id=await _find_contact(unit, asked.phone))
+    known = await contacts.find_by_phone(unit, phone)
+    return Applied(f"The text {asked.message_id} is sent.", contact_id=known and known.id)
 
 
-async def _find_contact(unit: UnitOfWork, phone: str) -> int | None:
+async def _normalize(unit: UnitOfWork, phone: str) -> str:
+    """Return a phone as contacts have it, by which an erasure finds it; one that is none stays as it is."""
     try:
-        known = await contacts.find_by_phone(unit, await contact_service.normalize(unit, phone))
+        return await contact_service.normalize(unit, phone)
     except InvalidPhone:
-        return None
-    return known and known.id
+        return phone
 
 
 async def _add_check(unit: UnitOfWork, integration: Integration, touched: ContactTouched) -> Applied:

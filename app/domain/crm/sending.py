@@ -1,7 +1,8 @@
 """Sends the texts that CRMs ask for: claim, send through the acceptor, record.
 
 The claim is committed before the send. A worker that dies in between leaves a claim that expires; the repeated send has
-the same idempotency key, and gets the stored answer.
+the same idempotency key, and gets the stored answer. The key has the CRM's own ids: a text for which a CRM asks again,
+after its connection was removed and made again, is not sent again either.
 """
 
 import asyncio
@@ -27,18 +28,32 @@ LEASE = timedelta(minutes=1)
 RETRY = timedelta(seconds=10)
 
 _DUE = f"""
-FROM crm_sends s WHERE s.status = 'waiting' AND s.due_at <= $1 AND (s.claimed_until IS NULL OR s.claimed_until <= $1)
+s.status = 'waiting' AND s.due_at <= $1 AND (s.claimed_until IS NULL OR s.claimed_until <= $1)
   AND {integrations.is_active("s.integration_id")}
 """
+# A loose index scan finds the connections with texts; each gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH due AS (
-  SELECT s.id {_DUE} ORDER BY s.due_at, s.id LIMIT $3 FOR UPDATE OF s SKIP LOCKED
+WITH RECURSIVE waiting AS (
+  (SELECT integration_id FROM crm_sends WHERE status = 'waiting' ORDER BY integration_id LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT s.integration_id FROM crm_sends s WHERE s.status = 'waiting' AND s.integration_id > w.integration_id
+    ORDER BY s.integration_id LIMIT 1
+  ) FROM waiting w WHERE w.integration_id IS NOT NULL
+), due AS (
+  SELECT first.id FROM waiting w CROSS JOIN LATERAL (
+    SELECT s.id, s.due_at, row_number() OVER (ORDER BY s.due_at, s.id) AS turn FROM crm_sends s
+    WHERE s.integration_id = w.integration_id AND {_DUE} ORDER BY s.due_at, s.id LIMIT $3
+  ) first ORDER BY first.turn, first.due_at, first.id LIMIT $3
+), locked AS (
+  SELECT s.id FROM crm_sends s WHERE s.id IN (SELECT id FROM due) AND {_DUE} FOR UPDATE OF s SKIP LOCKED
 )
-UPDATE crm_sends s SET claimed_until = $2, attempts = s.attempts + 1 FROM due WHERE s.id = due.id
-RETURNING s.id, s.account_id, s.integration_id, s.phone, s.body, s.claimed_until,
-  {integrations.number_of("s.integration_id")} AS phone_number_id
+UPDATE crm_sends s SET claimed_until = $2, attempts = s.attempts + 1 FROM locked WHERE s.id = locked.id
+RETURNING s.id, s.account_id, s.integration_id, s.external_id, s.phone, s.body, s.claimed_until,
+  {integrations.number_of("s.integration_id")} AS phone_number_id,
+  (SELECT c.kind || '/' || c.location FROM crm_connections c WHERE c.integration_id = s.integration_id) AS location
 """
-IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
+IS_DUE = f"SELECT EXISTS (SELECT FROM crm_sends s WHERE {_DUE})"
 
 RECORD = "UPDATE crm_sends SET status = 'sent', reason = '', message_id = $2, claimed_until = NULL WHERE id = $1"
 REFUSE = """
@@ -59,10 +74,12 @@ class DueSend(NamedTuple):
     id: int
     account_id: int
     integration_id: int
+    external_id: str
     phone: str
     body: str
     claimed_until: datetime
     phone_number_id: int | None
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +118,7 @@ class CrmSends:
             body=row.body,
             consent_attested=True,
             from_phone_number_id=row.phone_number_id,
-            idempotency_key=OwnKey("crm", row.id),
+            idempotency_key=OwnKey("crm", row.location, row.external_id),
             attestation=Attestation.crm,
             is_shown_live=True,
         )

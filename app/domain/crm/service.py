@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 
 import orjson
 from cryptography.exceptions import InvalidTag
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.accounts import scopes
 from app.domain.accounts.scopes import Scope
 from app.domain.crm import queries
 from app.domain.crm.connector import CrmAway, CrmConnector, CrmRefused, CrmUnauthorized, Tokens
@@ -22,13 +23,16 @@ from app.domain.integrations import queries as integrations
 from app.domain.integrations import service as integration_service
 from app.domain.integrations.models import Integration
 from app.domain.integrations.service import Ports as IntegrationPorts
-from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, Unavailable
+from app.domain.kernel.errors import Conflict, InvalidInput, Unavailable
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 TOPIC = "crm"
 VALID = timedelta(minutes=10)
 """The time in which an authorization must be finished."""
+
+SYNCHRONIZING = (Scope.contacts_read, Scope.contacts_write, Scope.messages_read, Scope.messages_send)
+"""The scopes of the actor that connects a CRM, which gets contacts and texts, changes contacts, and sends texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +58,9 @@ class State:
 def begin(unit: UnitOfWork, ports: Ports, kind: str) -> str:
     """Return the address at which a person authorizes the service to use a CRM.
 
-    Raises `InvalidInput` for an unknown kind, and `InsufficientScope` for an actor that may not send texts.
+    Raises `InvalidInput` for an unknown kind, and `InsufficientScope` for an actor that may not do what the CRM will.
     """
-    _check_scope(unit)
+    scopes.require(unit.actor, SYNCHRONIZING)
     connector = ports.connectors.get(kind)
     if connector is None:
         known = ", ".join(sorted(ports.connectors)) or "none; the operator has set up no CRM"
@@ -75,7 +79,7 @@ async def finish(unit: UnitOfWork, ports: Ports, state: str, code: str) -> Integ
     A connection of the account that exists already gets the new tokens. Raises `CrmAuthorizationRefused`, `Conflict`
     for a CRM that another account has connected, and `Unavailable`.
     """
-    _check_scope(unit)
+    scopes.require(unit.actor, SYNCHRONIZING)
     begun = _open(unit, ports, state)
     await unit.pause()
     try:
@@ -135,12 +139,6 @@ def address_of(location: str) -> str:
     return f"location:{location}"
 
 
-def _check_scope(unit: UnitOfWork) -> None:
-    """Raise `InsufficientScope` for an actor that may not send texts: the CRM sends them in its place."""
-    if Scope.messages_send not in unit.actor.scopes:
-        raise InsufficientScope(scope=Scope.messages_send)
-
-
 def seal_state(seal: Seal, state: State) -> str:
     """Return the parameter `state` of an authorization."""
     return base64.urlsafe_b64encode(seal.close(orjson.dumps(state).decode())).decode()
@@ -150,17 +148,18 @@ def _open(unit: UnitOfWork, ports: Ports, state: str) -> State:
     try:
         begun = State(**orjson.loads(ports.seal.open(base64.urlsafe_b64decode(state))))
     except (InvalidTag, ValueError, TypeError, binascii.Error):
-        raise CrmAuthorizationRefused(reason="The state is not one that this service gave.") from None
+        raise CrmAuthorizationRefused(reason="The parameter state was not issued by this service.") from None
     if begun.account_id != unit.actor.account_id or begun.kind not in ports.connectors:
-        raise CrmAuthorizationRefused(reason="Another account began it.")
+        raise CrmAuthorizationRefused(reason="Another account began the authorization.")
     if unit.clock.now().timestamp() > begun.until:
-        raise CrmAuthorizationRefused(reason="It was begun more than 10 minutes ago.")
+        raise CrmAuthorizationRefused(reason="The authorization was begun more than 10 minutes ago.")
     return begun
 
 
 async def _store(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> Integration:
     own = CrmConnection.account_id == unit.actor.account_id, CrmConnection.integration_id.is_not(None)
     same = CrmConnection.kind == kind, CrmConnection.location == tokens.location
+    await _keep_authorized(unit, *same)
     connection = await unit.one(select(CrmConnection).where(*own, *same).with_for_update())
     if connection is None:
         return await _add(unit, ports, kind, tokens)
@@ -168,9 +167,22 @@ async def _store(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> I
     connection.tokens, connection.expires_at = pack(ports.seal, tokens), expiry(now, tokens)
     connection.state, connection.error = CrmState.authorized, ""
     connection.leased_until = connection.resting_until = None
+    connection.turn += 1  # a turn with the former tokens is over
     await unit.save(connection)
     assert connection.integration_id
     return await integrations.get(unit, connection.integration_id)
+
+
+async def _keep_authorized(unit: UnitOfWork, *same: ColumnElement[bool]) -> None:
+    """Leave the revocation of a removed connection, of any account: it would end the new authorization as well.
+
+    Raises `Conflict` while a worker revokes it.
+    """
+    removed = CrmConnection.integration_id.is_(None), *same
+    for former in await unit.all(select(CrmConnection).where(*removed).with_for_update()):
+        if former.leased_until and former.leased_until > unit.clock.now():
+            raise Conflict(reason="The former connection is just being ended. Connect again in a minute.")
+        await unit.delete(former)
 
 
 async def _add(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> Integration:

@@ -11,15 +11,17 @@ from app.db import claims
 from app.db.engine import Database
 from app.domain.crm.connector import CrmAway, CrmGone, CrmRefused
 from app.domain.crm.fetching import Fetching
+from app.domain.crm.lease import Lease, Leased, LeaseLost, end_of
 from app.domain.crm.pushing import Pushing, find_next
 from app.domain.crm.service import TOPIC, Ports
-from app.domain.crm.session import AuthorizationLost, Leased, Session
+from app.domain.crm.session import PERSIST_SECONDS, AuthorizationLost, Session
 from app.domain.integrations import sql as integrations
+from app.domain.integrations.errors import IntegrationRemoved
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify
 
-LEASE, WORK = timedelta(minutes=5), timedelta(minutes=2)
-"""The time of a lease, and that in which a turn begins a step: the last one ends before the lease, however slow."""
+WORK = timedelta(minutes=2)
+"""The time in which a turn begins a step, after which others get theirs."""
 
 STEPS, MOST_TURNS = 40, 100
 """The steps of a turn, and the turns of a process at once."""
@@ -36,20 +38,20 @@ FROM crm_connections c WHERE (c.leased_until IS NULL OR c.leased_until <= $1)
 """
 CLAIM = f"""
 WITH due AS (SELECT c.id {_DUE} ORDER BY c.leased_until NULLS FIRST, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED)
-UPDATE crm_connections c SET leased_until = $2 FROM due WHERE c.id = due.id
-RETURNING c.id, c.account_id, c.integration_id, c.kind, c.tokens, c.expires_at, c.leased_until, c.failures
+UPDATE crm_connections c SET leased_until = $2, turn = c.turn + 1 FROM due WHERE c.id = due.id
+RETURNING c.id, c.account_id, c.integration_id, c.kind, c.tokens, c.expires_at, c.turn, c.failures
 """
 IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 RELEASE = """
-UPDATE crm_connections SET leased_until = $3, failures = 0, resting_until = NULL WHERE id = $1 AND leased_until = $2
+UPDATE crm_connections SET leased_until = $3, failures = 0, resting_until = NULL WHERE id = $1 AND turn = $2
 """
 REST = """
 UPDATE crm_connections SET leased_until = NULL, resting_until = $3, failures = failures + 1, error = $4, error_at = $5
-WHERE id = $1 AND leased_until = $2
+WHERE id = $1 AND turn = $2
 """
 LOSE = """
 UPDATE crm_connections SET leased_until = NULL, state = 'lost', error = $3, error_at = $4
-WHERE id = $1 AND leased_until = $2
+WHERE id = $1 AND turn = $2
 """
 DELETE = "DELETE FROM crm_connections WHERE id = $1 AND integration_id IS NULL"
 
@@ -62,6 +64,7 @@ class CrmWorker:
     clock: Clock
     notify: Notify
     ports: Ports
+    lease: timedelta = timedelta(seconds=15)
     _turns: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
     _stopping: bool = False
 
@@ -70,19 +73,19 @@ class CrmWorker:
         free = MOST_TURNS - len(self._turns)
         if self._stopping or free <= 0:
             return False
-        now = self.clock.now()
+        now, until = self.clock.now(), end_of(self.lease)
         leased = await claims.claim(
             self.database.pool,
             Leased,
             CLAIM,
             now,
-            now + LEASE,
+            now + self.lease,
             free,
             give_back=self._give_back,
-            seconds=LEASE.seconds,
+            seconds=PERSIST_SECONDS,
         )
         for row in leased:
-            turn = asyncio.create_task(self._take_turn(row))
+            turn = asyncio.create_task(self._take_turn(row, until))
             self._turns.add(turn)
             turn.add_done_callback(self._turns.discard)
         return len(leased) == free
@@ -111,11 +114,18 @@ class CrmWorker:
         while self._turns:
             await asyncio.wait(set(self._turns))
 
-    async def _take_turn(self, row: Leased) -> None:
-        """Work for a connection, and give back its lease; what fails for another reason waits until the lease ends."""
-        end = partial(self.database.pool.execute, RELEASE, row.id, row.leased_until, self.clock.now())
+    async def _take_turn(self, row: Leased, until: float) -> None:
+        """Work for a connection, and give back its lease, which is renewed meanwhile.
+
+        A turn whose integration is removed under way ends, and the next one revokes the authorization.
+        """
+        end = partial(self.database.pool.execute, RELEASE, row.id, row.turn, self.clock.now())
+        lease = Lease(self.database.pool, self.clock, row, self.lease, until)
         try:
-            await self._work(row)
+            async with lease.kept():
+                await self._work(row, lease)
+        except (IntegrationRemoved, LeaseLost):
+            pass
         except CrmAway as away:
             end = partial(self._rest, row, away)
         except AuthorizationLost as lost:
@@ -124,16 +134,16 @@ class CrmWorker:
             context = {"message": f"the turn of CRM connection {row.id} failed", "exception": error}
             asyncio.get_running_loop().call_exception_handler(context)
             end = partial(self._rest, row, CrmAway(f"A fault of the service: {type(error).__name__}."))
-        await claims.persist(end, LEASE.seconds)
+        await claims.persist(end, PERSIST_SECONDS)
         self.notify(TOPIC)
 
-    async def _work(self, row: Leased) -> None:
-        session = Session.open(self.database, self.clock, self.ports, row)
+    async def _work(self, row: Leased, lease: Lease) -> None:
+        session = Session.open(self.database, self.clock, self.ports, row, lease)
         if row.integration_id is None:
             await self._revoke(session)
             return
         pushing = Pushing(session, row.integration_id, self.notify)
-        fetching, until = Fetching(pushing), row.leased_until - LEASE + WORK
+        fetching, until = Fetching(pushing), self.clock.now() + WORK
         for _ in range(STEPS):
             if self._stopping or self.clock.now() >= until:
                 return
@@ -152,11 +162,11 @@ class CrmWorker:
         now = self.clock.now()
         seconds = max(away.wait or 0, RESTS[min(row.failures, len(RESTS) - 1)])
         until = now + timedelta(seconds=seconds)
-        await self.database.pool.execute(REST, row.id, row.leased_until, until, str(away)[:500], now)
+        await self.database.pool.execute(REST, row.id, row.turn, until, str(away)[:500], now)
 
     async def _lose(self, row: Leased, reason: str) -> None:
-        await self.database.pool.execute(LOSE, row.id, row.leased_until, reason[:500], self.clock.now())
+        await self.database.pool.execute(LOSE, row.id, row.turn, reason[:500], self.clock.now())
 
     async def _give_back(self, rows: Sequence[Leased]) -> None:
         for row in rows:
-            await self.database.pool.execute(RELEASE, row.id, row.leased_until, self.clock.now())
+            await self.database.pool.execute(RELEASE, row.id, row.turn, self.clock.now())

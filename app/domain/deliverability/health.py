@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
@@ -11,6 +11,7 @@ from app.domain.deliverability.models import NumberHour
 from app.domain.deliverability.rates import Interval, wilson
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import queries as messages
 from app.domain.numbers import queries as numbers
 from app.domain.numbers.models import PhoneNumber
 
@@ -22,6 +23,9 @@ LOW_RATE, DROP = 0.9, 0.05
 MANY_FILTERED, MANY_UNREACHABLE = 0.02, 0.1
 MANY_OPT_OUTS = 0.02
 JUMP = 3.0
+FEWER_REPLIES = 0.5
+REPEATED, REPEATED_FEWEST = 0.8, 100
+"""The share of the newest texts that may have one body, and the number of texts from which that is judged."""
 
 
 class HealthState(enum.StrEnum):
@@ -43,11 +47,13 @@ class ProblemCode(enum.StrEnum):
     unreachable = enum.auto()
     sender_refused = enum.auto()
     volume_jump = enum.auto()
+    reply_rate_dropped = enum.auto()
+    repeated_text = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The sums of a number over a period; `busiest_day` and `usual_day` are texts a day."""
+    """The sums of a number over a period. Of its newest texts, `looked_at`, `repeated` have the commonest body."""
 
     sent: int = 0
     delivered: int = 0
@@ -57,6 +63,8 @@ class Figures:
     refused: int = 0
     replies: int = 0
     opt_outs: int = 0
+    looked_at: int = 0
+    repeated: int = 0
 
     @property
     def final(self) -> int:
@@ -104,6 +112,8 @@ async def read(unit: UnitOfWork, phone_number_id: int) -> tuple[PhoneNumber, Fig
         raise NotFound(kind="active phone number", id=phone_number_id)
     now = unit.clock.now()
     recent = await _sum(unit, number.phone_number, now - RECENT, None)
+    looked_at, repeated = await messages.count_repeated(unit, number.phone_number, now - RECENT)
+    recent = replace(recent, looked_at=looked_at, repeated=repeated)
     return number, recent, await _sum(unit, number.phone_number, now - RECENT - BEFORE, now - RECENT)
 
 
@@ -130,6 +140,22 @@ def judge(recent: Figures, before: Figures) -> list[Deduction]:
     if recent.sent > JUMP * usual and usual >= FEWEST:
         text = f"{recent.sent} texts in 7 days, after {usual:.0f} a week before."
         found.append(Deduction(ProblemCode.volume_jump, 10, text, "Raise the volume of a number step by step."))
+    return [*found, *_judge_texts(recent, before)]
+
+
+def _judge_texts(recent: Figures, before: Figures) -> list[Deduction]:
+    """Return the deductions for texts that people answer less than before, and for one text to many."""
+    found: list[Deduction] = []
+    if min(recent.delivered, before.delivered) >= FEWEST:
+        rate, usual = recent.replies / recent.delivered, before.replies / before.delivered
+        if rate < FEWER_REPLIES * usual and wilson(recent.replies, recent.delivered).upper < usual:
+            text = f"{rate:.1%} of the delivered texts were answered, after {usual:.1%} before."
+            fix = "Write texts that people answer; carriers watch one-way traffic."
+            found.append(Deduction(ProblemCode.reply_rate_dropped, 10, text, fix))
+    if recent.looked_at >= REPEATED_FEWEST and recent.repeated > REPEATED * recent.looked_at:
+        text = f"{recent.repeated} of the last {recent.looked_at} texts are the same."
+        fix = "Address people by name, and vary the text: carriers filter what is sent to many unchanged."
+        found.append(Deduction(ProblemCode.repeated_text, 5, text, fix))
     return found
 
 

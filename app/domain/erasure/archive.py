@@ -3,7 +3,7 @@
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from typing import IO, Any, Self
+from typing import IO, Self
 
 import orjson
 
@@ -71,5 +71,5 @@ class Outlet:
         return taken
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,5 +1,6 @@
 """Moves what belongs to a contact to another one. The caller holds the locks of both contacts and of the account."""
 
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import and_, func, select, update
@@ -115,5 +116,5 @@ async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) ->
     await service.save(unit, target, before)
 
 
-def _latest(one: Any, other: Any) -> Any:
+def _latest(one: datetime | None, other: datetime | None) -> datetime | None:
     return max(one, other) if one and other else one or other

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.billing import service as billing
 from app.domain.campaigns import erasure as campaigns
+from app.domain.consent.models import SuppressionReason
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.crm import erasure as crm
@@ -32,7 +33,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     """
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
-    await opt_outs.close_hold(unit, contact, "contact_deleted")
+    await opt_outs.close_hold(unit, contact, SuppressionReason.contact_deleted)
     deleted = await messages.lock_all(unit, contact_id)
     waiting = await queries.list_waiting(unit, contact_id)
     for message in waiting:

@@ -129,7 +129,7 @@ def _group(rows: Sequence[Any]) -> Mapping[str, list[tuple[OutboxEvent, int]]]:
     return groups
 
 
-def _columns(failed: Sequence[Failure]) -> Sequence[list[Any]]:
+def _columns(failed: Sequence[Failure]) -> Sequence[Sequence[object]]:
     return [
         [failure.event.account_id for failure in failed],
         [failure.event.id for failure in failed],

@@ -1,13 +1,14 @@
 """Applies stored events: each in one transaction with everything that follows from it."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from app.db.engine import Database
-from app.db.rows import find
+from app.db.rows import fetch
 from app.domain.integrations import bookings, hook_actions
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationStatus
@@ -23,12 +24,30 @@ WAITS = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=10), tim
 
 MAX_RESULT = 1000
 
+HOLDS = 7_236_460
+"""Seed of the keys of this area's advisory locks, one for each integration."""
+
+# A loose index scan: one step for each integration, however many events wait for it, such as for a paused one.
 _DUE = """
-FROM integration_events e JOIN integrations i ON i.id = e.integration_id
-WHERE e.status = 'waiting' AND e.due_at <= $1 AND i.status = 'active'
+WITH RECURSIVE waiting AS (
+  (SELECT integration_id FROM integration_events WHERE status = 'waiting' ORDER BY integration_id LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT e.integration_id FROM integration_events e WHERE e.status = 'waiting' AND e.integration_id > w.integration_id
+    ORDER BY e.integration_id LIMIT 1
+  ) FROM waiting w WHERE w.integration_id IS NOT NULL
+), due AS (
+  SELECT first.* FROM waiting w JOIN integrations i ON i.id = w.integration_id AND i.status = 'active'
+  CROSS JOIN LATERAL (
+    SELECT e.id, e.account_id, e.integration_id, e.due_at FROM integration_events e
+    WHERE e.integration_id = w.integration_id AND e.status = 'waiting' AND e.due_at <= $1
+    ORDER BY e.due_at, e.id LIMIT 1
+  ) first
+)
 """
-FIND_DUE = f"SELECT e.id, e.account_id, e.integration_id {_DUE} ORDER BY e.due_at, e.id LIMIT 1 OFFSET $2"
-IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
+FIND_DUE = f"{_DUE} SELECT id, account_id, integration_id FROM due ORDER BY due_at, id LIMIT $2"
+IS_DUE = f"{_DUE} SELECT EXISTS (SELECT FROM due)"
+HOLD = text(f"SELECT pg_try_advisory_xact_lock(hashint8extended(:id, {HOLDS}))")
 
 COUNT_ATTEMPTS = "SELECT attempts FROM integration_events WHERE id = $1"
 
@@ -58,13 +77,14 @@ class Applier:
     batch: int = 64
 
     async def run(self) -> bool:
-        """Apply up to a batch of events; return True when more may be due."""
-        skipped = 0
-        for _ in range(self.batch):
-            due = await find(self.database.pool, DueEvent, FIND_DUE, self.clock.now(), skipped)
-            if due is None:
+        """Apply a batch of events, one of each integration in turn; return True when more may be due."""
+        left = self.batch
+        while left > 0:
+            due = await fetch(self.database.pool, DueEvent, FIND_DUE, self.clock.now(), left)
+            applied = [await self._attempt(each) for each in due]
+            if not any(applied):
                 return False
-            skipped += not await self._attempt(due)
+            left -= len(due)
         return True
 
     async def due(self) -> bool:
@@ -72,7 +92,10 @@ class Applier:
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
     async def _attempt(self, due: DueEvent) -> bool:
-        """Apply an event; return False where another worker has its integration."""
+        """Apply an event; return False where another worker has its integration.
+
+        A fault of the service puts off this event alone: those of other integrations follow in the same batch.
+        """
         actor = Actor(due.account_id, frozenset(), f"integration:{due.integration_id}")
         try:
             async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
@@ -81,13 +104,21 @@ class Applier:
             await self._fail(due, str(refusal))
             return True
         except Exception as fault:
+            context = {"message": f"event {due.id} of an integration could not be applied", "exception": fault}
+            asyncio.get_running_loop().call_exception_handler(context)
             await self._put_off(due, fault)
-            raise
+            return True
 
     async def _apply(self, unit: UnitOfWork, due: DueEvent) -> bool:
-        """Apply an event under the lock of its integration, so that related events are applied one after the other."""
-        locked = select(Integration).where(Integration.id == due.integration_id).with_for_update(skip_locked=True)
-        integration = await unit.one(locked)
+        """Apply an event under the lock of its integration, so that related events are applied one after the other.
+
+        The lock of the row only keeps it from being deleted: further events are received meanwhile. The bodies of a CRM
+        are not kept: they name people who may not be contacts here.
+        """
+        if not (await unit.execute(HOLD, {"id": due.integration_id})).scalar_one():
+            return False
+        kept = select(Integration).where(Integration.id == due.integration_id)
+        integration = await unit.one(kept.with_for_update(read=True, key_share=True, skip_locked=True))
         if integration is None:
             return False
         event = await unit.one(select(Event).where(Event.id == due.id, Event.status == EventStatus.waiting))
@@ -95,6 +126,7 @@ class Applier:
             return True
         done = await self._perform(unit, integration, event)
         values = {
+            "body": "" if integration.kind in self.ports.receivers else event.body,
             "status": EventStatus.ignored if done is None else EventStatus.applied,
             "result": "This event changes nothing." if done is None else done.result[:MAX_RESULT],
             "booking_id": done and done.booking_id,

@@ -1,7 +1,7 @@
 """Applies changes to bookings, in any order of their arrival.
 
-Facts about a booking are only added, never removed: that it is known, is replaced, was canceled. So its state, and the
-texts that follow from it, do not depend on the order.
+Facts about a booking are only added, never removed: that it is known, is replaced, was canceled. Of the facts about its
+attendance the latest one counts. So its state, and the texts that follow from it, do not depend on the order.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> 
         case Canceled():
             booking = await _cancel(unit, integration, change)
         case NoShow():
-            return await _mark_no_show(unit, integration, change)
+            return await _note_attendance(unit, integration, change)
     await unit.save(booking)
     planned = await planning.plan(unit, integration, booking, await _find_hold_back(unit, booking))
     return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
@@ -104,12 +104,14 @@ async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) 
     return booking
 
 
-async def _mark_no_show(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
+async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
     known = await _find(unit, integration, change.external_id)
     if known is None or known.starts_at is None:
         return Applied("The booking of this no-show is not known.")
-    if known.status == BookingStatus.booked:
-        known.status, known.updated_at = BookingStatus.no_show, unit.clock.now()
+    if known.attendance_at is None or change.told_at >= known.attendance_at:
+        known.attendance_at, known.updated_at = change.told_at, unit.clock.now()
+        if known.status in (BookingStatus.booked, BookingStatus.no_show):
+            known.status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
         await unit.save(known)
     planned = await planning.plan(unit, integration, known)
     return Applied(f"Booking {known.id} is {known.status}. {planned}", known.id, known.contact_id)

@@ -3,6 +3,10 @@
 from app.domain.kernel.errors import DomainError
 
 
+class IntegrationRemoved(Exception):
+    """An integration was removed while a worker worked for it."""
+
+
 class UnsignedEvent(DomainError):
     """An event for an integration is not signed with its secret, or its signature is too old. Nothing was stored."""
 
@@ -12,7 +16,7 @@ class UnsignedEvent(DomainError):
 
 
 class IntegrationSecretReused(DomainError):
-    """The new secret of an integration is its present one."""
+    """The new secret of an integration equals its present one."""
 
     code = "integration_secret_reused"
     status = 422

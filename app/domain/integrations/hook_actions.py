@@ -20,8 +20,8 @@ from app.domain.integrations.models import Integration
 from app.domain.integrations.scheduling import Unreadable
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
+from app.domain.sequences import enrollments
 from app.domain.sequences import queries as sequences
-from app.domain.sequences import service as enrollments
 
 PATHS = ("phone", "first_name", "last_name", "email")
 MAX_CUSTOM = 50

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
@@ -65,23 +65,7 @@ class Intake:
         except (KeyError, Unreadable):
             raise NotFound(kind="integration", id=kind[:64], by="kind") from None
 
-    async def find(self, kind: str, address: str, delivery: Delivery) -> Address:
-        """Return the integration that an event is for; raise `NotFound`, and `UnsignedEvent`, which is counted."""
-        found = await self._look_up(kind, address)
-        if not self._is_signed(found, delivery):
-            await self.database.pool.execute(COUNT_REFUSED, found.id, self.clock.now())
-            raise UnsignedEvent(kind=kind)
-        return found
-
-    async def receive(self, found: Address, delivery: Delivery) -> int | None:
-        """Store a signed event and return its id after the commit; None for one that was stored before."""
-        async with open_unit(self.database.sessions, found.actor, self.clock, self.notify) as unit:
-            now = unit.clock.now()
-            counted = {"received": Integration.received + 1, "last_received_at": now}
-            await unit.execute(update(Integration).where(Integration.id == found.id).values(counted))
-            return await self._store(unit, found, delivery)
-
-    async def _look_up(self, kind: str, address: str) -> Address:
+    async def find(self, kind: str, address: str) -> Address:
         """Return the integration at an address; raise `NotFound`, also for one that the database could not compare."""
         facts = kind, address, self.clock.now()
         is_text = f"{kind}{address}".isprintable()
@@ -90,12 +74,34 @@ class Intake:
             raise NotFound(kind="integration", id=address[:64], by="address")
         return found
 
-    def _is_signed(self, found: Address, delivery: Delivery) -> bool:
+    def is_signed(self, found: Address, delivery: Delivery) -> bool:
+        """Return whether an event is signed with the present secret, or with the former one while it is accepted."""
         return any(
             self._verify(found.kind, self.ports.seal.open(sealed), delivery)
             for sealed in (found.secret, found.previous_secret)
             if sealed
         )
+
+    def asks_for_text(self, found: Address, delivery: Delivery) -> bool:
+        """Return whether a signed event of a CRM asks for a text to be sent."""
+        receiver = self.ports.receivers.get(found.kind)
+        try:
+            return receiver is not None and receiver.asks_for_text(delivery)
+        except Unreadable:
+            return False
+
+    async def refuse(self, found: Address) -> NoReturn:
+        """Count an event that is not signed, and raise `UnsignedEvent`."""
+        await self.database.pool.execute(COUNT_REFUSED, found.id, self.clock.now())
+        raise UnsignedEvent(kind=found.kind)
+
+    async def receive(self, found: Address, delivery: Delivery) -> int | None:
+        """Store a signed event and return its id after the commit; None for one that was stored before."""
+        async with open_unit(self.database.sessions, found.actor, self.clock, self.notify) as unit:
+            now = unit.clock.now()
+            counted = {"received": Integration.received + 1, "last_received_at": now}
+            await unit.execute(update(Integration).where(Integration.id == found.id).values(counted))
+            return await self._store(unit, found, delivery)
 
     def _verify(self, kind: str, secret: str, delivery: Delivery) -> bool:
         try:

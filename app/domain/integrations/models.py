@@ -76,7 +76,13 @@ class IntegrationEvent(Base):
         Index("ix_integration_events_log", "account_id", "id"),
         Index("ix_integration_events_integration_id", "integration_id", "id"),
         Index("ix_integration_events_status", "account_id", "status", "id"),
-        Index("ix_integration_events_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
+        Index(
+            "ix_integration_events_waiting",
+            "integration_id",
+            "due_at",
+            "id",
+            postgresql_where=text("status = 'waiting'"),
+        ),
         Index("ix_integration_events_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
         Index("ix_integration_events_received_at", "received_at"),
     )
@@ -111,7 +117,8 @@ class Booking(Base):
 
     A moved booking is a new one that `replaces` the id of the old one. `is_known` is false while only a cancellation
     of it, or a reference to it, has arrived; then it may have no time. `made_at` is the tool's time of the newest event
-    about it. `phone` is in E.164. `consent` is the evidence of consent to texts about it, null without.
+    about it, `attendance_at` that of the newest one about the attendance. `phone` is in E.164. `consent` is the
+    evidence of consent to texts about it, null without.
     """
 
     __tablename__ = "bookings"
@@ -132,6 +139,7 @@ class Booking(Base):
     is_known: Mapped[bool] = mapped_column(server_default=text("false"))
     is_moved: Mapped[bool] = mapped_column(server_default=text("false"))
     made_at: Mapped[datetime]
+    attendance_at: Mapped[datetime | None]
     starts_at: Mapped[datetime | None]
     ends_at: Mapped[datetime | None]
     time_zone: Mapped[str] = mapped_column(server_default="")
@@ -172,13 +180,15 @@ class BookingTextStatus(enum.StrEnum):
 class BookingText(Base):
     """A text about a booking at a time: one of each kind. It leaves between `due_at` and `expires_at`, or not at all.
 
-    `reason` says why it was not sent: a code of an error, or `past`, `no_phone`, `no_consent`, `moved`, `canceled`.
+    `reason` says why it was not sent: a code of an error, or `past`, `no_phone`, `no_consent`, `moved`, `canceled`,
+    `no_show`, `attended`.
     """
 
     __tablename__ = "booking_texts"
     __table_args__ = (
         UniqueConstraint("booking_id", "kind", "starts_at"),
         Index("ix_booking_texts_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
+        Index("ix_booking_texts_waiting", "account_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
     )
 
     id: Mapped[Key]

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import select, true, update
+from sqlalchemy import case, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
@@ -30,7 +30,10 @@ async def lock(unit: UnitOfWork, integration: Integration, external_ids: list[st
 
 
 async def plan(unit: UnitOfWork, integration: Integration, booking: Booking, hold_back: timedelta = timedelta()) -> str:
-    """Plan the texts of a locked booking, each once, and cancel those that it needs no more; return a sentence."""
+    """Plan the texts of a locked booking, each once, and cancel those that it needs no more; return a sentence.
+
+    A canceled text that the booking needs again waits again, such as a reminder after a no-show was withdrawn.
+    """
     await cancel(unit, booking, str(booking.status), keep=_wanted(booking))
     if booking.starts_at is None:
         return "It has no time yet."
@@ -42,18 +45,29 @@ async def plan(unit: UnitOfWork, integration: Integration, booking: Booking, hol
     ]
     if not rows:
         return "It needs no text."
-    added = insert(BookingText).values(rows).on_conflict_do_nothing(index_elements=["booking_id", "kind", "starts_at"])
-    planned = (await unit.execute(added.returning(BookingText))).scalars().all()
+    added = insert(BookingText).values(rows)
+    renewed = {name: added.excluded[name] for name in ("due_at", "expires_at", "status", "reason")}
+    planned_again = added.on_conflict_do_update(
+        index_elements=["booking_id", "kind", "starts_at"],
+        set_=renewed | {"claimed_until": None},
+        where=BookingText.status == BookingTextStatus.canceled,
+    )
+    planned = (await unit.execute(planned_again.returning(BookingText))).scalars().all()
     unit.notify("booking_texts")
     shown = ", ".join(f"{row.kind} {row.status} {row.reason}".strip() for row in planned)
     return f"Texts: {shown}." if shown else "Its texts are as before."
 
 
 async def cancel(unit: UnitOfWork, booking: Booking, reason: str, keep: tuple[BookingTextKind, ...] = ()) -> None:
-    """Cancel the waiting texts of a booking, but for those of the kinds `keep` about its present time."""
+    """Cancel the waiting texts of a booking, but for those of the kinds `keep` about its present time.
+
+    A booking that is `booked` was moved to another time, or its no-show was withdrawn.
+    """
     waiting = BookingText.booking_id == booking.id, BookingText.status == BookingTextStatus.waiting
     others = ~(BookingText.kind.in_(keep) & (BookingText.starts_at == booking.starts_at)) if keep else true()
-    values = {"status": BookingTextStatus.canceled, "reason": reason if reason != BookingStatus.booked else "moved"}
+    is_follow_up = BookingText.kind == BookingTextKind.no_show
+    told = case((is_follow_up, "attended"), else_="moved") if reason == BookingStatus.booked else reason
+    values = {"status": BookingTextStatus.canceled, "reason": told}
     await unit.execute(
         update(BookingText).where(*waiting, others).values(values).execution_options(synchronize_session=False)
     )

@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import Select, func, select
 
+from app.domain.integrations.errors import IntegrationRemoved
 from app.domain.integrations.models import Booking, BookingStatus, BookingText, EventStatus, Integration
 from app.domain.integrations.models import IntegrationEvent as Event
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -28,6 +31,21 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Integration:
     if found is None:
         raise NotFound(kind="integration", id=id)
     return found
+
+
+async def keep(unit: UnitOfWork, id: int) -> None:
+    """Keep an integration of the account from being removed until the transaction ends; raise `IntegrationRemoved`."""
+    locked = _own(unit).where(Integration.id == id).with_only_columns(Integration.id)
+    if await unit.one(locked.with_for_update(read=True, key_share=True)) is None:
+        raise IntegrationRemoved
+
+
+async def list_bookings_of_contact(
+    unit: UnitOfWork, contact_id: int, before: Place | None, limit: int
+) -> Sequence[Booking]:
+    """Return the latest bookings of a contact before a place, by the time at which they arrived."""
+    own = Booking.account_id == unit.actor.account_id, Booking.contact_id == contact_id, Booking.is_known
+    return await unit.all(latest(select(Booking).where(*own), Booking.created_at, Booking.id, before, limit))
 
 
 async def find_events(
@@ -73,7 +91,7 @@ async def get_booking(unit: UnitOfWork, id: int) -> Booking:
 
 async def find_texts(unit: UnitOfWork, booking_ids: Sequence[int]) -> Sequence[BookingText]:
     """Return the texts of bookings in the order in which they are due."""
-    own = BookingText.account_id == unit.actor.account_id, BookingText.booking_id.in_(booking_ids)
+    own = BookingText.account_id == unit.actor.account_id, records.among(BookingText.booking_id, booking_ids)
     return await unit.all(select(BookingText).where(*own).order_by(BookingText.due_at, BookingText.id))
 
 

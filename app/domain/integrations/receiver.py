@@ -28,6 +28,10 @@ class Receiver(Protocol):
         """Return the name of an event and the key of its repetitions, see `Notice`; raise `Unreadable`."""
         ...
 
+    def asks_for_text(self, delivery: Delivery) -> bool:
+        """Return whether a signed event asks for a text to be sent, which other events are not to hold up."""
+        ...
+
     async def apply(self, unit: UnitOfWork, integration: Integration, body: str) -> Applied | None:
         """Apply an event in the transaction of the unit; None for one that changes nothing."""
         ...

@@ -80,9 +80,14 @@ class Canceled:
 
 @dataclass(frozen=True, slots=True)
 class NoShow:
-    """The attendee of a booking did not come."""
+    """The attendee of a booking did not come, or did: then `is_missing` is false, and an earlier no-show is withdrawn.
+
+    `told_at` is the tool's time of it; the latest one counts.
+    """
 
     external_id: str
+    told_at: datetime
+    is_missing: bool = True
 
 
 Change = Booked | Canceled | NoShow

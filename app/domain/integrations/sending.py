@@ -53,11 +53,24 @@ WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.
 """
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
 
+# A loose index scan finds the accounts with texts; each gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH due AS (
-  SELECT t.id {_DUE} ORDER BY t.due_at, t.id LIMIT $3 FOR UPDATE OF t SKIP LOCKED
+WITH RECURSIVE waiting AS (
+  (SELECT account_id FROM booking_texts WHERE status = 'waiting' ORDER BY account_id LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT t.account_id FROM booking_texts t WHERE t.status = 'waiting' AND t.account_id > w.account_id
+    ORDER BY t.account_id LIMIT 1
+  ) FROM waiting w WHERE w.account_id IS NOT NULL
+), due AS (
+  SELECT first.id FROM waiting w CROSS JOIN LATERAL (
+    SELECT t.id, t.due_at, row_number() OVER (ORDER BY t.due_at, t.id) AS turn {_DUE} AND t.account_id = w.account_id
+    ORDER BY t.due_at, t.id LIMIT $3
+  ) first ORDER BY first.turn, first.due_at, first.id LIMIT $3
+), locked AS (
+  SELECT t.id {_DUE} AND t.id IN (SELECT id FROM due) FOR UPDATE OF t SKIP LOCKED
 ), claimed AS (
-  UPDATE booking_texts t SET claimed_until = $2 FROM due WHERE t.id = due.id RETURNING t.*
+  UPDATE booking_texts t SET claimed_until = $2 FROM locked WHERE t.id = locked.id RETURNING t.*
 )
 SELECT t.id, t.account_id, t.booking_id, t.kind, t.expires_at, t.claimed_until, b.integration_id, b.phone,
   i.phone_number_id, i.texts, {templates.fallbacks_of("t.account_id")} AS fallbacks, {WAS_SENT} AS was_sent

@@ -27,8 +27,8 @@ MAX_OWN, MAX_NAME, MAX_QUESTION = 50, 100, 500
 MIN_SECRET, MAX_SECRET = 6, 200
 MAX_OVERLAP_HOURS = 72
 TOPICS = ("integrations", "booking_texts", "crm", "crm_sends")
-SENDING = (Scope.messages_send,)
-"""The scopes of texts that an integration sends in the place of an actor."""
+SENDING = (Scope.contacts_write, Scope.messages_send)
+"""The scopes of the contacts that an integration adds, and of its texts, in the place of an actor."""
 
 
 @dataclass(frozen=True, slots=True)

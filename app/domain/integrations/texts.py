@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from app.domain.integrations.models import Booking, BookingTextKind
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.placeholders import Link, PlaceholderName, ValueKind
+from app.domain.kernel.placeholders import Link
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours.zones import find_place
 from app.domain.templates import checking, vocabulary
@@ -28,22 +28,6 @@ DEFAULTS: Mapping[BookingTextKind, str] = {
     BookingTextKind.canceled: "{company_name}: your {booking.title|appointment} on " + _AT + " is canceled.",
 }
 """The texts of an integration that its account has not written itself. There is none for a no-show."""
-
-PLACEHOLDERS = (
-    PlaceholderName("booking.title", "The title of the booking.", "Consultation"),
-    PlaceholderName(
-        "booking.start", "The beginning, in the attendee's time zone.", "2026-11-03T14:30:00-05:00", ValueKind.time
-    ),
-    PlaceholderName(
-        "booking.end", "The end, in the attendee's time zone.", "2026-11-03T15:00:00-05:00", ValueKind.time
-    ),
-    PlaceholderName("booking.time_zone", "The short name of that time zone.", "EST"),
-    PlaceholderName("booking.name", "The name that the attendee gave.", "Ann Lee"),
-    PlaceholderName("booking.location", "The place or the link of the meeting.", "1 Main St"),
-    PlaceholderName("booking.cancel_url", "The link to cancel it.", "https://example.com/cancel/1"),
-    PlaceholderName("booking.reschedule_url", "The link to move it.", "https://example.com/move/1"),
-)
-"""The placeholders of texts about bookings, beside those of contacts."""
 
 
 def find_zone(booking: Booking, account_zone: str | None) -> ZoneInfo:
@@ -98,7 +82,7 @@ def expires_at(kind: BookingTextKind, starts_at: datetime, due_at: datetime) -> 
 
 async def check(unit: UnitOfWork, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return texts by their kinds; an empty one is not sent. Raise `InvalidInput` or `MessageTooLong`."""
-    known = (await vocabulary.find(unit)).extend(PLACEHOLDERS)
+    known = await vocabulary.find(unit, of_bookings=True)
     for kind, body in given.items():
         if kind not in set(BookingTextKind):
             raise InvalidInput(reason=f"texts has an unknown kind: {kind}.", field="texts")

@@ -16,6 +16,7 @@ class JobKind(enum.StrEnum):
     tag_contacts = enum.auto()
     stage_contacts = enum.auto()
     assign_contacts = enum.auto()
+    enroll_contacts = enum.auto()
     delete_contacts = enum.auto()
     import_contacts = enum.auto()
     export_contacts = enum.auto()

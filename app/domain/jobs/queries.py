@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import Select, select
 
 from app.domain.jobs.models import UNFINISHED, AccountJob
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -23,7 +24,7 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> AccountJob:
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, AccountJob]:
     """Return jobs of the account by their ids."""
-    return {job.id: job for job in await unit.all(_own(unit).where(AccountJob.id.in_(ids)))}
+    return {job.id: job for job in await unit.all(_own(unit).where(records.among(AccountJob.id, ids)))}
 
 
 async def find_page(unit: UnitOfWork, *, unfinished_only: bool, window: Window) -> Page[AccountJob]:

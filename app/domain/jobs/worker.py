@@ -27,6 +27,9 @@ RETRY = timedelta(seconds=5)
 
 CANDIDATES = 10
 
+SCOPES = {JobKind.enroll_contacts: Scope.campaigns_send}
+"""The scopes that the creators of jobs must keep; that of the other kinds is `contacts:write`."""
+
 CREATOR_ENDED = "The key, application or user that created the job has ended."
 
 IS_UNFINISHED = f"""
@@ -85,7 +88,8 @@ class JobWorker:
                     return False
                 unit.actor = Actor(account_id, frozenset(), job.created_by)
                 creator = credentials.credential_of(account_id, job.created_by)
-                if not await credentials.may_still(unit, creator, Scope.contacts_write):
+                scope = SCOPES.get(JobKind(job.kind), Scope.contacts_write)
+                if not await credentials.may_still(unit, creator, scope):
                     await service.finish(unit, job, JobStatus.canceled, CREATOR_ENDED)
                     return True
                 await service.record(unit, job, await self.steps[JobKind(job.kind)](unit, job))

@@ -8,7 +8,7 @@ class DomainError(Exception):
 
     code: ClassVar[str] = "internal_error"
     status: ClassVar[int] = 500
-    message: ClassVar[str] = "Something went wrong on our side."
+    message: ClassVar[str] = "An unexpected error of the service. Try again."
     about: ClassVar[str | None] = None
     """The field at fault, unless the error is raised with another."""
 
@@ -116,7 +116,7 @@ class MethodNotAllowed(DomainError):
 
     code = "method_not_allowed"
     status = 405
-    message = "{path} does not take {method}. It takes {allowed}."
+    message = "{path} does not support {method}. It supports {allowed}."
 
 
 class Conflict(DomainError):
@@ -160,7 +160,7 @@ class Unavailable(DomainError):
 
 
 class QueryTimeout(DomainError):
-    """A statement of the request took the database too long and was canceled. Ask for less, or try again later.
+    """A database statement of the request took too long and was canceled. Ask for less, or try again later.
 
     Repeating the request with the same idempotency key is safe.
     """
@@ -168,7 +168,7 @@ class QueryTimeout(DomainError):
     code = "query_timeout"
     status = 503
     message = (
-        "The request took the database too long. Use a narrower filter or a smaller page, "
+        "The database did not finish the request in time. Use a narrower filter or a smaller page, "
         "or try again in a few seconds."
     )
 

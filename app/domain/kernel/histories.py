@@ -1,10 +1,24 @@
 """Parts of histories by time, which the index by id finds, because ids grow with time."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, case, select, true
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Select,
+    SQLColumnExpression,
+    case,
+    literal,
+    select,
+    true,
+    tuple_,
+)
+
+Query = TypeVar("Query", bound=Select[*tuple[Any, ...]])
 
 DISORDER = timedelta(hours=1)
 """The most by which ids and times of rows may be in different orders."""
@@ -41,3 +55,25 @@ def _first_id_from(kind: type[Any], account_id: int, at: datetime) -> ColumnElem
     halves = span.union_all(narrowed)
     found: Select[Any] = select(halves.c.low).where(halves.c.low >= halves.c.high)
     return found.scalar_subquery()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a history that is sorted by time and id, the newest first."""
+
+    at: datetime
+    id: int
+
+
+def latest(
+    statement: Query,
+    at: SQLColumnExpression[datetime | None],
+    id: SQLColumnExpression[int],
+    before: Place | None,
+    limit: int,
+) -> Query:
+    """Return the query of the latest rows before a place, at most `limit`; `at` and `id` are its columns."""
+    if before is not None:
+        place = literal(before.at, DateTime(timezone=True)), literal(before.id, BigInteger)
+        statement = statement.where(tuple_(at, id) < tuple_(*place))
+    return statement.order_by(at.desc(), id.desc()).limit(limit)

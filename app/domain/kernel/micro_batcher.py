@@ -30,6 +30,7 @@ class MicroBatcher(Generic[T, R]):
     key: Callable[[T], Hashable] = no_key
     account: Callable[[T], Hashable] = no_key
     _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque[tuple[T, asyncio.Future[R]]])
+    _served: Sequence[asyncio.Future[R]] = ()
     _running: asyncio.Task[None] | None = None
 
     async def __call__(self, item: T) -> R:
@@ -45,6 +46,12 @@ class MicroBatcher(Generic[T, R]):
         """Return the number of queued items, plus one for a batch in flight."""
         return len(self._queue) + (self._running is not None and not self._running.done())
 
+    async def flush(self) -> None:
+        """Wait until the items that have arrived so far are served."""
+        waiting = [*self._served, *(result for _, result in self._queue)]
+        if any(not result.done() for result in waiting):
+            await asyncio.wait(waiting)
+
     async def close(self) -> None:
         """Wait until all items are served."""
         if self._running is not None:
@@ -53,6 +60,7 @@ class MicroBatcher(Generic[T, R]):
     async def _work(self) -> None:
         while self._queue:
             batch = self._take()
+            self._served = [result for _, result in batch]
             try:
                 results = await self.serve([item for item, _ in batch])
             except Exception as cause:

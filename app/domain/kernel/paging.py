@@ -63,7 +63,7 @@ class Window:
     """Part of a list: the `first` rows, or the `last` ones, between the places `after` and `before`.
 
     A place is the sort values of a row, so it stays valid after the row is deleted. `offset` rows are skipped at the
-    start. `name` is the name of the list.
+    start. `name` is the name of the list. `columns` are the attributes of rows that are read; None stands for all.
     """
 
     first: int | None = None
@@ -72,6 +72,7 @@ class Window:
     name: str = ""
     last: int | None = None
     before: str | None = None
+    columns: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for contradictory arguments or sizes outside the limits."""
@@ -89,6 +90,13 @@ class Window:
     def is_backward(self) -> bool:
         """Return whether the window selects the last rows."""
         return self.last is not None
+
+    def names_of(self, kind: type) -> Sequence[str]:
+        """Return the columns of a class that are read: all, if some attribute that is read is no column."""
+        known = records.names_of(kind)
+        if self.columns is None or not self.columns.issubset(known):
+            return known
+        return [name for name in known if name in self.columns]
 
     @property
     def size(self) -> int:
@@ -232,8 +240,11 @@ async def fetch(
 ) -> Page[T]:
     """Return one page of a statement's rows."""
     kind: type[T] = statement.column_descriptions[0]["expr"]
-    rows = await unit.rows_apart(_windowed(statement.add_columns(*order.columns), order, window))
-    return _cut(records.read(kind, rows), unit, lambda: statement, order, window, counter)
+    names = window.names_of(kind)
+    columns = [*(getattr(kind, name) for name in names), *order.columns]
+    wanted = statement.with_only_columns(*columns, maintain_column_froms=True)
+    rows = await unit.rows_apart(_windowed(wanted, order, window))
+    return _cut(records.read(kind, rows, names), unit, lambda: statement, order, window, counter)
 
 
 async def fetch_each(
@@ -248,17 +259,15 @@ async def fetch_each(
 
     The columns of the owner and of the order are of the same class, which has a column of the account.
     """
-    account = getattr(kind, ACCOUNT)
     asked = {ACCOUNT: unit.actor.account_id, OWNERS: owners}
     found = await unit.rows_apart(_select_each(kind, owner, order, window), asked)
     rows: dict[int, list[Sequence[Any]]] = {id: [] for id in owners}
-    for *row, id in records.read(kind, found):
+    for *row, id in records.read(kind, found, window.names_of(kind)):
         rows[id].append(row)
-    own = select(kind).where(account == unit.actor.account_id)
-    totals = _Totals(unit, own, owner, owners)
+    own = partial(_select_own, unit, kind, owner)
+    totals = _Totals(unit, own, owners)
     return {
-        id: _cut(found, unit, _narrowed(own, owner, id), order, window, totals.counter_of(id))
-        for id, found in rows.items()
+        id: _cut(found, unit, partial(own, id), order, window, partial(totals.count, id)) for id, found in rows.items()
     }
 
 
@@ -267,15 +276,20 @@ def _select_each(kind: type[Any], owner: InstrumentedAttribute[int], order: Orde
     """Return the statement of `fetch_each`, whose parameters are the account and the owners; making it takes 3 ms."""
     wanted = _rows_of(bindparam(OWNERS, type_=ARRAY(BigInteger)))
     own = getattr(kind, ACCOUNT) == bindparam(ACCOUNT)
-    one = _windowed(select(kind).where(own, owner == wanted.c.id), order, window).lateral()
+    names = window.names_of(kind)
+    inner = {column.key: column for column in (*(getattr(kind, name) for name in names), *order.columns)}
+    one = _windowed(select(*inner.values()).where(own, owner == wanted.c.id), order, window).lateral()
     keys = Order(tuple(one.c[str(column.key)] for column in order.columns), order.descending)
     sorting = (keys.reversed if window.is_backward else keys).sorting
-    return select(one, *keys.columns, wanted.c.id).select_from(wanted.join(one, true())).order_by(*sorting)
+    shown = [one.c[name] for name in names]
+    return select(*shown, *keys.columns, wanted.c.id).select_from(wanted.join(one, true())).order_by(*sorting)
 
 
-def _narrowed(statement: Select[T], owner: InstrumentedAttribute[int], id: int) -> Callable[[], Select[T]]:
-    """Return a function that makes the statement of one owner: few pages need it, and it takes 100 µs."""
-    return lambda: statement.where(owner == id)
+def _select_own(
+    unit: UnitOfWork, kind: type[T], owner: InstrumentedAttribute[int], id: int | ColumnElement[int]
+) -> Select[T]:
+    """Return the statement of the rows of one owner; few pages need it."""
+    return select(kind).where(getattr(kind, ACCOUNT) == unit.actor.account_id, owner == id)
 
 
 def _cut(
@@ -295,29 +309,24 @@ class _Totals:
     """The totals of the lists of several owners, which one statement counts when the first is asked for."""
 
     def __init__(
-        self, unit: UnitOfWork, statement: Select[Any], owner: InstrumentedAttribute[int], owners: Sequence[int]
+        self, unit: UnitOfWork, select_own: Callable[[ColumnElement[int]], Select[Any]], owners: Sequence[int]
     ) -> None:
         self._unit = unit
-        self._statement = statement
-        self._owner = owner
+        self._select_own = select_own
         self._owners = owners
         self._counting = asyncio.Lock()
         self._counts: dict[int, int] = {}
 
-    def counter_of(self, id: int) -> Counter:
-        """Return the counter of the list of one owner."""
-
-        async def count() -> Total:
-            async with self._counting:
-                if not self._counts:
-                    self._counts = await self._count()
-            return Total.of(self._counts[id])
-
-        return count
+    async def count(self, id: int) -> Total:
+        """Return the length of the list of one owner."""
+        async with self._counting:
+            if not self._counts:
+                self._counts = await self._count()
+        return Total.of(self._counts[id])
 
     async def _count(self) -> dict[int, int]:
         wanted = _rows_of(literal(self._owners, ARRAY(BigInteger)))
-        some = _bare(self._statement.where(self._owner == wanted.c.id)).limit(MAX_COUNTED + 1).lateral()
+        some = _bare(self._select_own(wanted.c.id)).limit(MAX_COUNTED + 1).lateral()
         counts = select(wanted.c.id, func.count(some.c.one)).select_from(wanted.outerjoin(some, true()))
         rows = await self._unit.rows(counts.group_by(wanted.c.id))
         return {row[0]: row[1] for row in rows}
@@ -341,10 +350,11 @@ def _bare(statement: Select[Any]) -> Select[Any]:
     return statement.with_only_columns(literal_column("1", Integer).label("one"), maintain_column_froms=True)
 
 
-def _typed(value: Any, kind: type) -> Any:
+def _typed(value: object, kind: type) -> Any:
     """Return a value of a place in the type of its column, because JSON has no timestamps."""
-    if kind is datetime:
+    if kind is datetime and isinstance(value, str):
         return datetime.fromisoformat(value).astimezone(UTC)
-    if type(value) is not kind or (kind is int and value >= MAX_INTEGER) or (kind is str and "\0" in value):
+    is_too_large = isinstance(value, int) and value >= MAX_INTEGER
+    if type(value) is not kind or is_too_large or (isinstance(value, str) and "\0" in value):
         raise TypeError
     return value

@@ -4,12 +4,18 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import Select, inspect
-from sqlalchemy.orm import Mapper
+from sqlalchemy import BigInteger, ColumnElement, Select, any_, inspect, literal
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.orm import InstrumentedAttribute, Mapper
 
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
+
+
+def among(column: InstrumentedAttribute[int], ids: Sequence[int]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of these ids: one parameter, and so one statement for any number."""
+    return column == any_(literal(ids, ARRAY(BigInteger)))
 
 
 async def find(unit: UnitOfWork, statement: Select[T]) -> list[T]:
@@ -18,22 +24,23 @@ async def find(unit: UnitOfWork, statement: Select[T]) -> list[T]:
     return [row[0] for row in read(kind, await unit.rows_apart(statement))]
 
 
-def read(kind: type[T], rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Return rows with an object in place of their first columns, which are those of a class, in the same order.
+def read(kind: type[T], rows: Iterable[Sequence[Any]], names: Sequence[str] | None = None) -> list[list[Any]]:
+    """Return rows with an object in place of their first columns: those of a class in the same order, or these.
 
     The objects are for reading: they have no deferred columns, and a change of them is never written.
     """
-    names = _names(kind)
+    names = names_of(kind) if names is None else names
     return [[_make(kind, names, row), *row[len(names) :]] for row in rows]
 
 
 def _make(kind: type[T], names: Sequence[str], row: Sequence[Any]) -> T:
     made = kind.__new__(kind)
-    made.__dict__.update(zip(names, row, strict=False))
+    made.__dict__ = dict(zip(names, row, strict=False))
     return made
 
 
 @cache
-def _names(kind: type) -> Sequence[str]:
+def names_of(kind: type) -> Sequence[str]:
+    """Return the columns that objects of a class have."""
     mapper: Mapper[Any] = inspect(kind)
     return [each.key for each in mapper.column_attrs if not each.deferred]

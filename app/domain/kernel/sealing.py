@@ -3,7 +3,7 @@
 import base64
 import binascii
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, AESSIV
@@ -15,7 +15,7 @@ NONCE_BYTES = 12
 class Seal:
     """Encrypts with AES-256-GCM under one key of 32 bytes."""
 
-    key: bytes
+    key: bytes = field(repr=False)
 
     def close(self, text: str) -> bytes:
         """Return a text encrypted."""
@@ -35,7 +35,7 @@ class CursorSeal:
     cursors.
     """
 
-    key: bytes
+    key: bytes = field(repr=False)
 
     def close(self, place: str, account_id: int, name: str) -> str:
         """Return the cursor of a place in an account's list."""

@@ -33,6 +33,7 @@ SINGLE_UNITS, PART_UNITS = 70, 67
 
 _is_basic = re.compile(f"[{re.escape(DEFAULT_ALPHABET)}]*").fullmatch
 _gsm_7 = re.compile(f"[{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]*").fullmatch
+_outside = re.compile(f"[^{re.escape(DEFAULT_ALPHABET + EXTENSION_TABLE)}]")
 _extensions = re.compile(f"[{re.escape(EXTENSION_TABLE)}]")
 
 
@@ -75,6 +76,16 @@ def count_ucs_2(body: str) -> Parts:
 def is_gsm_7(text: str) -> bool:
     """Return whether GSM-7 has every character of a text."""
     return _gsm_7(text) is not None
+
+
+def find_outside(text: str) -> set[str]:
+    """Return the characters of a text that GSM-7 lacks."""
+    return set(_outside.findall(text))
+
+
+def count_gsm_7(length: int) -> int:
+    """Return the number of parts of so many characters, each of one septet."""
+    return _unescaped(length).segments
 
 
 @lru_cache(MAX_LENGTH)

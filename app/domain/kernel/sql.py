@@ -13,4 +13,13 @@ def join_answer(account_id: str, key: str) -> str:
 
 def is_answered(account_id: str, key: str) -> str:
     """Return the condition that a key has a stored answer."""
-    return f"EXISTS (SELECT FROM idempotency_keys k WHERE k.account_id = {account_id} AND k.key = {key})"
+    return f"EXISTS (SELECT {_answer(account_id, key)})"
+
+
+def answered(account_id: str, key: str, name: str) -> str:
+    """Return a value of the stored answer to a key, as a text; null without an answer."""
+    return f"(SELECT k.answer ->> '{name}' {_answer(account_id, key)})"
+
+
+def _answer(account_id: str, key: str) -> str:
+    return f"FROM idempotency_keys k WHERE k.account_id = {account_id} AND k.key = {key}"

@@ -1,12 +1,12 @@
 """One transaction on behalf of one actor."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import Executable, Result, Row, Select, TextClause, text
+from sqlalchemy import Executable, Result, Row, Select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,6 +14,9 @@ from app.db.engine import Sessions, is_canceled
 from app.domain.kernel.clock import Clock
 
 T = TypeVar("T")
+Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+"""The parameters of a statement, or of each of its repetitions."""
+
 
 SET_TIMEOUT = text("SELECT set_config('statement_timeout', :milliseconds, true)")
 
@@ -65,6 +68,11 @@ class UnitOfWork:
             self._session = self.sessions()
         return self._session
 
+    @property
+    def has_written(self) -> bool:
+        """Return whether the transaction has written something."""
+        return self._has_written
+
     async def all(self, statement: Select[T]) -> Sequence[T]:
         """Return the first column of every row."""
         async with self._turn:
@@ -84,7 +92,7 @@ class UnitOfWork:
             return (await session.execute(statement)).all()
 
     async def rows_apart(
-        self, statement: Select[*tuple[Any, ...]], parameters: Any = None
+        self, statement: Select[*tuple[Any, ...]], parameters: Parameters | None = None
     ) -> Sequence[Row[*tuple[Any, ...]]]:
         """Return whole rows with the columns of a class in place of its objects, which the session would keep."""
         async with self._turn:
@@ -93,7 +101,9 @@ class UnitOfWork:
             connection = await session.connection()
             return (await connection.execute(statement, parameters)).all()
 
-    async def try_within(self, seconds: float, statement: TextClause, parameters: Any) -> Sequence[Row[Any]] | None:
+    async def try_within(
+        self, seconds: float, statement: Executable, parameters: Parameters | None = None
+    ) -> Sequence[Row[Any]] | None:
         """Return the rows of a statement that only reads, or None where it takes longer than `seconds`."""
         async with self._turn:
             session = await self._connect()
@@ -108,7 +118,7 @@ class UnitOfWork:
             finally:
                 await attempt.rollback()
 
-    async def execute(self, statement: Executable, parameters: Any = None) -> Result[Any]:
+    async def execute(self, statement: Executable, parameters: Parameters | None = None) -> Result[Any]:
         """Run a statement other than a plain SELECT."""
         self._has_written = True
         async with self._turn:

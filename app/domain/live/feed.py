@@ -37,7 +37,7 @@ FROM unnest($1::bigint[], $2::bigint[]) AS asked(account_id, position) CROSS JOI
 
 
 class UpdatesMissed(DomainError):
-    """More than 1,000 updates, or a day, followed that one, or it is unknown: load what you show again."""
+    """The update in `after` is too old (1,000 updates or 24 hours), or unknown: load the displayed data again."""
 
     code = "updates_missed"
     status = 410

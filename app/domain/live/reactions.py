@@ -1,8 +1,14 @@
-"""Adds the live updates of dispatched events to the feeds of their accounts."""
+"""Adds the live updates of dispatched events to the feeds of their accounts.
+
+The texts of campaigns are not told one by one, which would flood every open page: the progress of their campaign, one
+update a second, stands for them.
+"""
 
 from app.domain.conversations import sql as conversations
+from app.domain.conversations.events import NewConversation
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.events import UpdateKind, live_kind_of
+from app.domain.messages import sql as messages
 
 # The transaction locks the accounts, so that no other one continues from the same position.
 ADD_UPDATES = f"""
@@ -19,6 +25,10 @@ INSERT INTO live_updates (account_id, position, name, contact_id, message_id, ha
 SELECT event.account_id, coalesce(position, 0) + row_number() OVER (PARTITION BY event.account_id ORDER BY place), name,
   event.contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id, v.id
 FROM event JOIN newest USING (account_id) {conversations.join("event.contact_id")}
+WHERE CASE
+  WHEN event.name = ANY($12::text[]) THEN NOT {messages.is_of_campaign("event.message_id")}
+  WHEN event.name = '{NewConversation.name}' THEN NOT {messages.began_with_campaign("event.contact_id")}
+  ELSE true END
 """
 
 
@@ -39,6 +49,7 @@ async def add_updates(batch: Batch) -> None:
             [event.payload.get("note_id") for event, _ in live],
             [event.payload.get("agent_id") for event, _ in live],
             [event.payload.get("run_id") for event, _ in live],
+            [event.name for event, kind in live if kind is UpdateKind.message_status],
         )
 
 

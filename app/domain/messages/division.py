@@ -1,9 +1,9 @@
 """Divides the room of a window between accounts and carriers: the part that both claims of `outgoing` share."""
 
 from app.domain.accounts import sql as accounts
-from app.domain.messages.window import Window
+from app.domain.messages.window import Room
 
-DIVIDE = f"""
+_DIVIDE = f"""
 of_account AS (
   SELECT w.*, a.weight, coalesce(calls, 0) AS held,
     greatest(1, $8 * a.weight / (a.weight + 3)) AS part,
@@ -31,19 +31,23 @@ of_account AS (
   LEFT JOIN unnest($9::text[], $10::float8[]) AS pace(carrier, carrier_tokens) USING (carrier)
   WHERE NOT (is_carrier_over AND other_carriers_wait) AND carrier_turn <= (3 * $3 - carrier_held + 3) / 4
     AND carrier_parts_before <= coalesce(carrier_tokens, 'infinity')
-  ORDER BY is_carrier_over, is_over, lane, turn, due_at, message_id LIMIT $3
+  ORDER BY is_carrier_over, is_over, lane, turn, due_at, message_id LIMIT {{most}}
 )"""
-"""CTEs that choose the texts to claim from the CTE `waiting`, whose rows are locked.
-
-Texts go lane by lane; the accounts of a lane take turns, in which each gets as many texts as its weight. `part` is the
-fair part of an account: its share beside three others of weight 1. Only an account, or a carrier, that is the only one
-with more texts than its fair part gets more than that part. `$3` is the room of the window, and the other parameters
-are those of `columns`, followed by the tokens of each carrier: `$9` and `$10`.
-"""
 
 
-def columns(window: Window) -> tuple[int, list[int], list[int], list[str], list[int], int]:
+def divide(most: str) -> str:
+    """Return CTEs that choose at most `most` texts to claim from the CTE `waiting`, whose rows are locked.
+
+    Texts go lane by lane; the accounts of a lane take turns, in which each gets as many texts as its weight. `part` is
+    the fair part of an account: its share beside three others of weight 1. Only an account, or a carrier, that is the
+    only one with more texts than its fair part gets more than that part. `$3` is the room of the window, and the other
+    parameters are those of `columns`, followed by the tokens of each carrier: `$9` and `$10`.
+    """
+    return _DIVIDE.format(most=most)
+
+
+def columns(room: Room) -> tuple[int, list[int], list[int], list[str], list[int], int]:
     """Return the parameters `$3` to `$8`: the room, the calls of each account and of each carrier, and the size."""
-    accounts, carriers = window.accounts, window.carriers
+    accounts, carriers = room.accounts, room.carriers
     held = list(accounts), list(accounts.values()), list(carriers), list(carriers.values())
-    return window.free, *held, window.size
+    return room.free, *held, room.size

@@ -81,9 +81,9 @@ class CarrierTimeout(DomainError):
 
 
 class ConversationHasChanged(DomainError):
-    """Someone answered or changed the conversation after the version that the sender has seen; nothing was sent."""
+    """Another user answered or changed the conversation after the version that the sender saw; nothing was sent."""
 
     code = "conversation_changed"
     status = 409
     about = "expected_version"
-    message = "{reason} Without expected_version the text is sent all the same."
+    message = "{reason} Without expected_version the text is sent in any case."

@@ -1,8 +1,6 @@
 """Events of messages."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts.models import Contact
@@ -198,20 +196,3 @@ class SendBlocked(Event):
     to_number: str
     error_code: str
     actor: str
-
-
-def outbound_keys(row: Mapping[str, Any], provider_message_id: str | None, status: str, cost: float) -> dict[str, Any]:
-    """Return the keys that all events about outbound messages share; `row` has the names of the contact too."""
-    return {
-        "message_id": row["id"],
-        "provider_message_id": provider_message_id or "",
-        "from_number": row["from_number"],
-        "to_number": row["to_number"],
-        "body": row["body"],
-        "status": status,
-        "segments": row["segments"],
-        "cost": cost,
-        "contact_id": row["contact_id"],
-        "contact_first_name": row["first_name"],
-        "contact_last_name": row["last_name"],
-    }

@@ -1,9 +1,12 @@
-"""Hand-off of messages to carriers: claim, check the gates again, call, record.
+"""Hand-off of messages to carriers: claim, begin the call, record the answer.
 
-A claim is committed before the call and its record after it, so no transaction is open during a call. After a claim
-that outlives its lease, and after an answer that never came, the carrier is asked whether it has the message, again and
-again with longer waits; the message is sent again only when the carrier certainly does not have it. A message whose
-carrier could not be asked within `Pace.unconfirmed_after` stays sent and unconfirmed.
+A claim is committed before the call and its record after it, so no transaction is open during a call. `Beginnings`
+checks the gates again when the call begins, while the recipient cannot opt out. Promotional texts are claimed after the
+others, few at a time, and no claim of others waits for them.
+
+After a claim that outlives its lease, and after an answer that never came, the carrier is asked whether it has the
+message, again and again with longer waits; the message is sent again only when the carrier certainly does not have it.
+A message whose carrier could not be asked within `Pace.unconfirmed_after` becomes sent and unconfirmed.
 """
 
 import asyncio
@@ -12,9 +15,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from app.db import claims, rows
-from app.db.engine import Connection, Database
+from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, OutboundMessage, Rejected
 from app.domain.carriers.connections import OpenConnection, OpenConnections
 from app.domain.carriers.health import Health
@@ -22,27 +26,29 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.messages import division, outgoing, pacing
-from app.domain.messages.eligibility import gates
-from app.domain.messages.failures import OwnCode
-from app.domain.messages.outgoing import ClaimedText, NumberCursor, WaitingNumber
+from app.domain.messages.beginnings import Beginnings
+from app.domain.messages.outgoing import PROMOTIONAL, Claim, ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
 from app.domain.messages.receipts import carrier_ids
-from app.domain.messages.recording import Blocked, Deferred, Gone, Recorder, Result, Unconfirmed
-from app.domain.messages.window import Window
+from app.domain.messages.recording import Gone, Recorder, Result, Unconfirmed
+from app.domain.messages.window import Room, Window
+
+C = TypeVar("C", Claim, ClaimedText)
+
+PROMOTIONS_AT_ONCE = 50
+"""The most promotional texts of one claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Limits of the calls in flight in a process, and of their duration. Durations are seconds.
 
-    A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`. The
-    facts of a text that was claimed `fresh` ago are read again before its call.
+    A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`.
     """
 
     window: int = 400
     timeout: float = 10.0
     lease: float = 30.0
-    fresh: float = 1.0
     ambiguous_wait: float = 5.0
     unconfirmed_after: float = 3600.0
 
@@ -64,9 +70,12 @@ class Handoff:
     sends: Window = field(init=False)
     questions: Window = field(init=False)
     _recorder: Recorder = field(init=False)
+    _beginnings: Beginnings = field(init=False)
     _limit: TimeLimit = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
     _claiming: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    _promoting: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    _is_asked: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _asking: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -77,6 +86,7 @@ class Handoff:
         recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, self._unconfirmed_after)
         object.__setattr__(self, "_recorder", recorder)
         object.__setattr__(self, "_limit", TimeLimit(self.pace.timeout))
+        object.__setattr__(self, "_beginnings", Beginnings(self.database.pool, self.clock, self._call))
 
     async def run(self) -> bool:
         """Claim the texts that the window has room for, and begin to hand them over; return True when more may be due.
@@ -84,17 +94,18 @@ class Handoff:
         Texts without room are claimed when `sends` announces some. `finish` waits for the calls.
         """
         async with self._claiming:
-            texts = await self._claim_waiting()
-            for text in texts:
-                self.sends.start(text.account_id, text.carrier, self._hand_over(text))
-        if texts or (self.sends.free and self._numbers.has_more):
+            waiting = await self._find_waiting()
+            urgent = await self._claim_waiting([each for each in waiting if each.lane != PROMOTIONAL])
+            self._start(urgent)
+        is_promoting = await self._promote([each for each in waiting if each.lane == PROMOTIONAL])
+        if urgent or is_promoting or (self.sends.free and self._numbers.has_more):
             return True
         self.sends.await_room()
         return False
 
     async def finish(self) -> None:
         """Wait until the calls in flight, and those of a claim in progress, are answered, and the answers recorded."""
-        async with self._claiming:
+        async with self._claiming, self._promoting:
             pass
         await self.sends.finish()
 
@@ -104,16 +115,16 @@ class Handoff:
         A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """
         pool = self.database.pool
-        for text in await rows.fetch(pool, ClaimedText, outgoing.FIND_CLAIMED, message_id, claimed_until):
-            connection = await self.connections.get(text.carrier)
-            if connection and not self.connections.is_sending(text.carrier):
-                await self._give_back([text])
+        for claim in await rows.fetch(pool, Claim, outgoing.FIND_CLAIM, message_id, claimed_until):
+            connection = await self.connections.get(claim.carrier)
+            if connection and not self.connections.is_sending(claim.carrier):
+                await self._give_back([claim])
                 return
             if connection and (rate := connection.parts_per_second):
-                bucket = carrier_bucket(text.carrier)
+                bucket = carrier_bucket(claim.carrier)
                 async with claims.transaction(pool) as connection:
-                    await pacing.take(connection, {bucket: text.segments / rate}, {bucket: rate}, self.clock.now())
-            await self._hand_over(text)
+                    await pacing.take(connection, {bucket: claim.segments / rate}, {bucket: rate}, self.clock.now())
+            await self._hand_over(claim)
 
     async def reconcile(self) -> bool:
         """Begin to ask carriers for messages whose state is unknown; return True when more may be due.
@@ -147,55 +158,83 @@ class Handoff:
         served = self.connections.role, self.connections.keys
         return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now(), *served)
 
-    async def _claim_waiting(self) -> Sequence[ClaimedText]:
-        window, connections = self.sends, self.connections
+    async def _promote(self, numbers: Sequence[WaitingNumber]) -> bool:
+        """Begin to hand over promotional texts of numbers; return True when more may be due.
+
+        While another slot claims such texts, that one looks again. Other texts are claimed meanwhile, and do not count
+        on the slots of the window that this claim may use.
+        """
+        if self._promoting.locked():
+            self._is_asked.set()
+            return False
+        async with self._promoting:
+            self._is_asked.clear()
+            claimed = await self._claim_waiting(numbers, PROMOTIONS_AT_ONCE)
+            self._start(claimed)
+        return bool(claimed) or self._is_asked.is_set()
+
+    def _start(self, claimed: Sequence[Claim]) -> None:
+        for claim in claimed:
+            self.sends.start(claim.account_id, claim.carrier, self._hand_over(claim))
+
+    async def _find_waiting(self) -> Sequence[WaitingNumber]:
+        connections = self.connections
         await connections.refresh()
-        served = connections.role, connections.keys
-        waiting = await self._numbers.find(self.database.pool, *served) if window.free else []
-        numbers = [each for each in waiting if window.has_room_for(each.account_id, each.carrier)]
+        if not self.sends.free:
+            return ()
+        return await self._numbers.find(self.database.pool, connections.role, connections.keys)
+
+    async def _claim_waiting(self, waiting: Sequence[WaitingNumber], most: int | None = None) -> Sequence[Claim]:
+        """Claim texts of numbers for which the window has room, at most `most`."""
+        window, room = self.sends, self.sends.room()
+        numbers = [each for each in waiting if room.part_of(each.account_id, each.carrier)]
         if not numbers:
             return []
-        rates = {key: known.parts_per_second for key in _carriers(numbers) if (known := connections.find(key))}
+        rates = {key: known.parts_per_second for key in _carriers(numbers) if (known := self.connections.find(key))}
         buckets = pacing.find_buckets(numbers, rates, self.clock.now())
-        texts = await self._claim(partial(self._claim_of, numbers, buckets), self._give_back)
+        slots, accounts = min(room.free, most or room.free), {each.account_id for each in numbers}
+        with window.reserve(slots, accounts, _carriers(numbers)):
+            claimed = await self._claim(partial(self._claim_of, numbers, buckets, room, slots), self._give_back)
         if buckets.wait is not None:
             window.announce_in(buckets.wait)
-        return texts
+        return claimed
 
     async def _claim_of(
-        self, numbers: Sequence[WaitingNumber], buckets: Buckets, connection: Connection
-    ) -> Sequence[ClaimedText]:
-        """Claim texts of numbers within an open transaction, as many as their token buckets and the window allow."""
+        self, numbers: Sequence[WaitingNumber], buckets: Buckets, room: Room, most: int, connection: Connection
+    ) -> Sequence[Claim]:
+        """Claim texts of numbers within an open transaction, as many as their token buckets and the room allow."""
         await buckets.lock(connection)
         free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
         if not free:
             return []
         carriers = _carriers(free)
-        texts = await rows.fetch(
+        await connection.execute(outgoing.KEEP_ORDER)
+        claimed = await rows.fetch(
             connection,
-            ClaimedText,
+            Claim,
             outgoing.CLAIM,
             *self._lease(),
-            *division.columns(self.sends),
+            *division.columns(room),
             carriers,
             [buckets.tokens(carrier_bucket(key)) for key in carriers],
-            *_divide(self.sends.free, free),
+            *_divide(room, most, free),
             [buckets.tokens(number_bucket(each.number)) for each in free],
+            most,
         )
-        await buckets.take(connection, texts)
-        return texts
+        await buckets.take(connection, claimed)
+        return claimed
 
     async def _claim_lapsed(self, connection: Connection) -> Sequence[ClaimedText]:
         unpaced: tuple[list[str], list[float]] = [], []
         served = self.connections.role, self.connections.keys
-        columns = *self._lease(), *division.columns(self.questions), *unpaced, *served
+        columns = *self._lease(), *division.columns(self.questions.room()), *unpaced, *served
         return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *columns)
 
     async def _claim(
         self,
-        read: Callable[[Connection], Awaitable[Sequence[ClaimedText]]],
-        give_back: Callable[[Sequence[ClaimedText]], Awaitable[object]],
-    ) -> Sequence[ClaimedText]:
+        read: Callable[[Connection], Awaitable[Sequence[C]]],
+        give_back: Callable[[Sequence[C]], Awaitable[object]],
+    ) -> Sequence[C]:
         transaction = claims.transaction(self.database.pool)
         return await claims.claim_in(transaction, read, give_back=give_back, seconds=self.pace.lease)
 
@@ -203,9 +242,9 @@ class Handoff:
         now = self.clock.now()
         return now, now + timedelta(seconds=self.pace.lease)
 
-    async def _give_back(self, texts: Sequence[ClaimedText]) -> None:
+    async def _give_back(self, claimed: Sequence[Claim]) -> None:
         """Let messages that no carrier was called for be handed over at once."""
-        await self.database.pool.execute(outgoing.GIVE_BACK, *_claims(texts))
+        await self.database.pool.execute(outgoing.GIVE_BACK, *_claims(claimed))
         self.notify("messages")
 
     async def _have_asked(self, texts: Sequence[ClaimedText]) -> None:
@@ -213,18 +252,16 @@ class Handoff:
         await self.database.pool.execute(outgoing.ASK_NOW, *_claims(texts), self.clock.now())
         self.notify("reconcile")
 
-    async def _hand_over(self, text: ClaimedText) -> None:
-        current = await self._refresh(text)
-        if current:
-            await self._record(current, _stop(current, self.clock.now()) or await self._call(current))
-
-    async def _refresh(self, text: ClaimedText) -> ClaimedText | None:
-        """Return a text whose facts are fresh enough for its gates; None where the claim is another's by now."""
-        claimed_at = text.claimed_until - timedelta(seconds=self.pace.lease)
-        if self.clock.now() < claimed_at + timedelta(seconds=self.pace.fresh):
-            return text
-        claim = text.message_id, text.claimed_until
-        return await rows.find(self.database.pool, ClaimedText, outgoing.FIND_CLAIMED, *claim)
+    async def _hand_over(self, claim: Claim) -> None:
+        """Hand a claimed text over, unless the claim is another's by now."""
+        connection = await self._find_connection(claim.carrier)
+        try:
+            begun = await self._beginnings.begin(claim, connection)
+        except UNREACHABLE:
+            await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
+            return
+        if begun:
+            await self._record(begun.text, await begun.result())
 
     async def _find_out(self, text: ClaimedText) -> None:
         await self._record(text, Gone() if text.body is None else self._conclude(text, await self._find(text)))
@@ -233,9 +270,8 @@ class Handoff:
         self.tally("unsent" if result is None else type(result).__name__.lower())
         await self._recorder.record(text, result)
 
-    async def _call(self, text: ClaimedText) -> Answer | None:
+    async def _call(self, text: ClaimedText, connection: OpenConnection | None) -> Answer | None:
         """Call the carrier; return None, for nothing to record, where the lease is too short for the call."""
-        connection = await self._find_connection(text)
         if connection is None:
             return Rejected(FailureCode.account_problem, f"carrier {text.carrier} is not set up")
         if self.clock.now() + timedelta(seconds=self.pace.timeout) > text.claimed_until:
@@ -256,7 +292,7 @@ class Handoff:
 
     async def _find(self, text: ClaimedText) -> Answer | None:
         """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
-        connection = await self._find_connection(text)
+        connection = await self._find_connection(text.carrier)
         if connection is None:
             return Ambiguous("the carrier is not set up any more")
         try:
@@ -269,11 +305,11 @@ class Handoff:
             _report(text, error)
             return Ambiguous("the carrier's answer was not understood")
 
-    async def _find_connection(self, text: ClaimedText) -> OpenConnection | None:
-        """Return the connection of a text, also one that was added just now."""
+    async def _find_connection(self, carrier: str) -> OpenConnection | None:
+        """Return a connection, also one that was added just now."""
         await self.connections.refresh()
-        await self.connections.learn([text.carrier])
-        return self.connections.find(text.carrier)
+        await self.connections.learn([carrier])
+        return self.connections.find(carrier)
 
     async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
         """Return the first answer whose id no other message has, and take that id.
@@ -305,10 +341,13 @@ class Handoff:
         return timedelta(seconds=self.pace.unconfirmed_after)
 
 
-def _divide(room: int, numbers: Sequence[WaitingNumber]) -> tuple[list[int], list[str], list[str], list[int]]:
+def _divide(
+    room: Room, most: int, numbers: Sequence[WaitingNumber]
+) -> tuple[list[int], list[str], list[str], list[int]]:
     """Return lanes, carriers and numbers, and for each how many texts it may have if its lane gets all the room."""
     counts = Counter(each.lane for each in numbers)
-    shares = [-(-room // counts[each.lane]) for each in numbers]
+    parts = [min(most, room.part_of(each.account_id, each.carrier)) for each in numbers]
+    shares = [min(-(-room.free // counts[each.lane]), part) for each, part in zip(numbers, parts, strict=True)]
     lanes, carriers = [each.lane for each in numbers], [each.carrier for each in numbers]
     return lanes, carriers, [each.number for each in numbers], shares
 
@@ -317,7 +356,7 @@ def _carriers(numbers: Sequence[WaitingNumber]) -> list[str]:
     return sorted({each.carrier for each in numbers})
 
 
-def _claims(texts: Sequence[ClaimedText]) -> tuple[list[int], datetime]:
+def _claims(texts: Sequence[Claim] | Sequence[ClaimedText]) -> tuple[list[int], datetime]:
     return [text.message_id for text in texts], texts[0].claimed_until
 
 
@@ -329,15 +368,3 @@ def _report(text: ClaimedText, error: Exception) -> None:
     """Have a defect of a carrier's adapter logged; the carrier may have the message all the same."""
     message = f"message {text.message_id} was given to its carrier, with no answer"
     asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
-
-
-def _stop(text: ClaimedText, now: datetime) -> Gone | Blocked | Deferred | None:
-    """Check the gates again, because the facts and the time have changed since accept."""
-    if text.body is None:
-        return Gone()
-    facts = text.facts_at(now)
-    if refused := gates.find_refusal(gates.HANDOFF_GATES, facts):
-        gate, error = refused
-        return Blocked(FailureCode.expired if gate.defers else OwnCode(error.code))
-    deferral = facts.timing.deferral if facts.timing else None
-    return Deferred(deferral, facts.timing.place.zones) if facts.timing and deferral else None

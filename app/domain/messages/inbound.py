@@ -9,10 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool, Sessions
 from app.domain.billing import service as billing
-from app.domain.carriers.carrier import Carrier, InboundMessage, Keyword
+from app.domain.carriers.carrier import Carrier, InboundMessage
 from app.domain.carriers.connections import OpenConnections
 from app.domain.consent import opt_in_requests, recognition
-from app.domain.consent.models import OptInOutcome, OptInRequest
+from app.domain.consent.models import OptInOutcome, OptInRequest, SuppressionReason
 from app.domain.consent.recognition import Intent, IntentKind
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
@@ -26,7 +26,7 @@ from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import compliance, failures, outcome, outgoing
+from app.domain.messages import compliance, failures, intents, outcome, outgoing
 from app.domain.messages.compliance import Thread
 from app.domain.messages.events import NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
@@ -34,13 +34,6 @@ from app.domain.numbers import sql as numbers
 
 SOURCE = "inbound_sms"
 HELP_EVERY = timedelta(hours=24)
-
-ANSWERED = {
-    Keyword.stop: IntentKind.opt_out,
-    Keyword.start: IntentKind.opt_in,
-    Keyword.help: IntentKind.help,
-}
-"""The intents of the keywords that a carrier acts on itself, whatever the text."""
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
@@ -108,12 +101,14 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
     id = await _reserve_id(unit, route.carrier, inbound)
     if id is None:
         return
-    if _classify(inbound, opted_out=False).kind is IntentKind.opt_out:
+    if intents.classify(inbound.body, inbound.answered_keyword).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
     request = await opt_in_requests.find_open(unit, contact.phone)
     opted_out = contact.status == ContactStatus.opted_out
-    intent = _classify(inbound, opted_out=opted_out, opt_in_pending=request is not None)
+    intent = intents.classify(
+        inbound.body, inbound.answered_keyword, opted_out=opted_out, opt_in_pending=request is not None
+    )
     arrival = await _store(unit, id, route, contact, inbound)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
@@ -125,15 +120,6 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
     if arrival.reopened:
         history.tell_reopened(unit, arrival.conversation)
     await unit.save(contact, arrival.conversation)
-
-
-def _classify(inbound: InboundMessage, *, opted_out: bool, opt_in_pending: bool = False) -> Intent:
-    """Return the intent of a message: the one that the carrier acted on, or else the one that its text expresses."""
-    intent = recognition.classify(inbound.body, opted_out=opted_out, opt_in_pending=opt_in_pending)
-    answered = inbound.answered_keyword
-    if answered is None or intent.kind is ANSWERED[answered]:
-        return intent
-    return Intent(ANSWERED[answered], inbound.body.strip()[:32], "carrier")
 
 
 async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int | None:
@@ -170,6 +156,7 @@ async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbo
         provider_message_id=inbound.provider_message_id,
         media=[{"url": each.url, "content_type": each.content_type} for each in inbound.media] or None,
         actor=unit.actor.label,
+        answered_keyword=inbound.answered_keyword,
         sent_at=inbound.at or unit.clock.now(),
     )
     await unit.save(message)
@@ -204,7 +191,8 @@ async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent, request: O
 async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     arrival.conversation.possible_opt_out, arrival.conversation.waiting_since = False, None
     evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
-    changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, intent.reason, evidence)
+    reason = SuppressionReason(intent.reason)
+    changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, reason, evidence)
     for message_id in await outgoing.cancel(unit, arrival.contact.id):
         await outcome.fail(unit, message_id, failures.OwnCode.contact_opted_out)
     if changed and not arrival.is_answered:

@@ -32,8 +32,9 @@ class MessageStatus(enum.StrEnum):
 class Purpose(enum.StrEnum):
     """The purpose of a message, on which its lane and gates depend; set by the code that requests it, never by a user.
 
-    `compliance`: replies to STOP, START and HELP; free, and passes every gate. `conversational`: a person's reply,
-    which passes a hold. `transactional`: sends through the API. `promotional`: steps of sequences, and campaigns.
+    `compliance`: replies to STOP, START and HELP, and the question and confirmation of a double opt-in; free, and
+    passes every gate. `conversational`: a person's reply, which passes a hold. `transactional`: sends through the API.
+    `promotional`: steps of sequences, and campaigns.
     """
 
     conversational = enum.auto()
@@ -60,7 +61,8 @@ class Message(Base):
     carrier is no longer queried; see `queries.is_unconfirmed`. `deferred_until` is the time to which quiet hours or a
     frequency cap put it off last, with the rule and the time zones of the recipient. `carrier_segments`,
     `carrier_charge` and `carrier_currency` are as the carrier reported them, `media` the links to the files of an
-    inbound MMS. `original_body` is the text as it was written, null where smart encoding changed nothing.
+    inbound MMS, `answered_keyword` is the keyword in it that the carrier answered. `original_body` is the text as it
+    was written, null where smart encoding changed nothing.
     """
 
     __tablename__ = "messages"
@@ -106,6 +108,7 @@ class Message(Base):
     deferral_rule: Mapped[str | None]
     deferral_zones: Mapped[list[str] | None]
     original_body: Mapped[str | None]
+    answered_keyword: Mapped[str | None]
 
 
 class CarrierId(Base):

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import FailureCode
+from app.domain.consent.models import SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import queries as contacts
@@ -15,7 +16,7 @@ from app.domain.conversations import review
 from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Message, MessageStatus
-from app.domain.messages.reports import UNSETTLED, ReportedMessage
+from app.domain.messages.reports import UNSETTLED, HeldMessage, ReportedMessage
 
 
 async def fail(unit: UnitOfWork, message_id: int, code: str, carrier_error: str | None = None) -> bool:
@@ -61,8 +62,31 @@ async def _lock(unit: UnitOfWork, message_id: int, statuses: tuple[MessageStatus
 
 async def _read(unit: UnitOfWork, message: Message) -> ReportedMessage:
     contact = await contacts.get(unit, message.contact_id)
-    row = {column.key: getattr(message, column.key) for column in Message.__table__.columns}
-    return ReportedMessage(row | {"first_name": contact.first_name, "last_name": contact.last_name})
+    return ReportedMessage(
+        HeldMessage(
+            id=message.id,
+            account_id=message.account_id,
+            contact_id=message.contact_id,
+            carrier=message.carrier,
+            from_number=message.from_number,
+            to_number=message.to_number,
+            body=message.body,
+            status=message.status,
+            segments=message.segments,
+            credits=message.credits,
+            cost=message.cost,
+            provider_message_id=message.provider_message_id,
+            carrier_status=message.carrier_status,
+            carrier_error=message.carrier_error,
+            error_code=message.error_code,
+            unconfirmed=message.unconfirmed,
+            sent_at=message.sent_at,
+            delivered_at=message.delivered_at,
+            carrier_segments=message.carrier_segments,
+            first_name=contact.first_name,
+            last_name=contact.last_name,
+        )
+    )
 
 
 async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -> None:
@@ -77,5 +101,5 @@ async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -
 async def _keep_opt_out(unit: UnitOfWork, message: Message) -> None:
     """Let nothing more be sent to the phone that was texted: the contact may have been given another since."""
     contact = await find_or_create(unit, message.to_number, "carrier")
-    await opt_outs.opt_out(unit, contact, "", "carrier", Evidence("carrier", message_id=message.id))
+    await opt_outs.opt_out(unit, contact, "", SuppressionReason.carrier, Evidence("carrier", message_id=message.id))
     await review.settle(unit, contact.id)

@@ -12,9 +12,10 @@ from app.db import rows
 from app.db.engine import Pool
 from app.domain.accounts import sql as accounts
 from app.domain.carriers import sql as carriers
+from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.division import DIVIDE
+from app.domain.messages.division import divide
 from app.domain.messages.eligibility import facts
 from app.domain.messages.eligibility.facts import QueuedFacts
 from app.domain.messages.eligibility.limited import Limits, limits_of, recipient_of
@@ -25,6 +26,9 @@ from app.domain.quiet_hours.limits import decide
 LANES = (Purpose.compliance, Purpose.conversational, Purpose.transactional, Purpose.promotional)
 """The lanes, the most urgent first. A lane gets the room that those before it leave."""
 
+PROMOTIONAL = LANES.index(Purpose.promotional)
+"""The lane whose texts are claimed, and their calls begun, apart from those of the others."""
+
 RELEASED = ""
 """The connection of waiting texts whose number was released: workers fail them, whichever connection they have."""
 
@@ -32,7 +36,7 @@ FIRST = ("", "")
 """The place before every number."""
 
 MOST_NUMBERS = 64
-"""Numbers of a lane that one claim serves. The next claim continues with the numbers after them."""
+"""Numbers of a lane that one claim serves; the next continues after them."""
 
 INSERT = """
 INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at, claimed_until, expires_at,
@@ -91,33 +95,53 @@ SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attem
   CASE WHEN o.expires_at IS NOT NULL
     THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
-JOINS = f"""
-LEFT JOIN messages m ON m.id = o.message_id AND m.status = 'pending' LEFT {contacts.join("m.contact_id")}
+
+# A LIMIT, or an array of ids, has each text found by its id, also by a plan of a time with few texts.
+_MESSAGE = "LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = o.message_id LIMIT 1) m ON m.status = 'pending'"
+JOINS = f"{_MESSAGE} LEFT {contacts.join('m.contact_id')}"
+CLAIMED = f"""
+SELECT o.message_id, o.account_id, o.lane, o.number, o.carrier, o.claimed_until, o.segments, m.to_number
+FROM {{o}} {_MESSAGE}
 """
 
-# The due texts of each number are locked up to its share of the room, while the number has tokens.
+# A plan of a time with few texts would sort all of them.
+KEEP_ORDER = "SELECT set_config('enable_sort', 'off', true)"
+
+# The due texts of each number are locked up to its share of the room, while the number has tokens; `$16` are claimed.
 CLAIM = f"""
 WITH found AS (
   SELECT found.*, n.tokens FROM unnest($11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::float8[])
     AS n(lane, carrier, number, share, tokens)
   CROSS JOIN LATERAL (
     SELECT message_id, account_id, number, carrier, lane, segments, due_at FROM outgoing o
-    WHERE o.lane = n.lane AND o.carrier = n.carrier AND o.number = n.number AND claimed_until IS NULL AND due_at <= $1
-    ORDER BY due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
+    WHERE (o.lane, o.carrier, o.number) >= (n.lane, n.carrier, n.number)
+      AND (o.lane, o.carrier, o.number, o.due_at) <= (n.lane, n.carrier, n.number, $1) AND claimed_until IS NULL
+    ORDER BY o.lane, o.carrier, o.number, due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
   ) found
 ), of_number AS (
   SELECT *, sum(segments) OVER (PARTITION BY number ORDER BY lane, due_at, message_id) - segments AS parts_before
   FROM found
 ), waiting AS (
   SELECT message_id, account_id, carrier, lane, segments, due_at FROM of_number WHERE parts_before <= tokens
-), {DIVIDE}, o AS (
+), {divide("$16")}, o AS (
   UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1
-  FROM chosen WHERE outgoing.message_id = chosen.message_id RETURNING outgoing.*
+  WHERE message_id = ANY(ARRAY(SELECT message_id FROM chosen)) RETURNING *
 )
-{FACTS} FROM o {JOINS} ORDER BY o.lane, o.due_at, o.message_id
+{CLAIMED.format(o="o")} ORDER BY o.lane, o.due_at, o.message_id
 """
 
-FIND_CLAIMED = f"{FACTS} FROM outgoing o {JOINS} WHERE o.message_id = $1 AND o.claimed_until = $2"
+FIND_CLAIM = f"{CLAIMED.format(o='outgoing o')} WHERE o.message_id = $1 AND o.claimed_until = $2"
+
+KEEP_FROM_OPTING_OUT = f"""
+SELECT id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS k(id, account_id, phone)
+WHERE phone IS NULL OR {consent.may_call("account_id", "phone")}
+"""
+"""Keep the phones of texts from opting out until the transaction ends; return the texts whose phones do not now."""
+
+FIND_CLAIMED = f"""
+{FACTS} FROM unnest($1::bigint[], $2::timestamptz[]) AS k(id, until)
+CROSS JOIN LATERAL (SELECT * FROM outgoing WHERE message_id = k.id LIMIT 1) o {JOINS} WHERE o.claimed_until = k.until
+"""
 
 # A loose index scan: one step for each account with claimed texts, however many an account has.
 _LAPSED = """
@@ -146,8 +170,8 @@ CLAIM_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$11", keys=
       AND {_IS_SERVED.format(role="$11", keys="$12")}
     ORDER BY claimed_until, message_id LIMIT first.share FOR UPDATE SKIP LOCKED
   ) found
-), {DIVIDE}, o AS (
-  UPDATE outgoing SET claimed_until = $2 FROM chosen WHERE outgoing.message_id = chosen.message_id RETURNING outgoing.*
+), {divide("$3")}, o AS (
+  UPDATE outgoing SET claimed_until = $2 WHERE message_id = ANY(ARRAY(SELECT message_id FROM chosen)) RETURNING *
 )
 {FACTS} FROM o {JOINS}
 """
@@ -202,8 +226,21 @@ SELECT EXISTS (SELECT FROM lapsed)
 """
 
 
+class Claim(NamedTuple):
+    """A text that this process may hand over until `claimed_until`; `to_number` is None if it is no longer pending."""
+
+    message_id: int
+    account_id: int
+    lane: int
+    number: str
+    carrier: str
+    claimed_until: datetime
+    segments: int
+    to_number: str | None
+
+
 class ClaimedText(NamedTuple):
-    """A text that this process may hand over until `claimed_until`, with the facts that the gates decide by.
+    """A claimed text with the facts that the gates decide by.
 
     Of a text that is no longer pending, or was erased, only the facts of the queue are known: `body` is None.
     """

@@ -17,7 +17,7 @@ from app.db import rows
 from app.db.engine import Connection, Pool
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import BucketKind, TokenBucket
-from app.domain.messages.outgoing import RELEASED, ClaimedText, WaitingNumber
+from app.domain.messages.outgoing import RELEASED, Claim, WaitingNumber
 from app.domain.numbers import queries, service
 from app.domain.numbers.models import PhoneNumber
 
@@ -90,7 +90,7 @@ class Buckets:
             return float("inf")
         return min((self.now - free_at).total_seconds(), _lag(rate)) * rate
 
-    async def take(self, connection: Connection, texts: Iterable[ClaimedText]) -> None:
+    async def take(self, connection: Connection, texts: Iterable[Claim]) -> None:
         """Take the tokens of claimed texts."""
         seconds: defaultdict[Bucket, float] = defaultdict(float)
         for text in texts:

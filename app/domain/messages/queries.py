@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import ARRAY, BigInteger, Select, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
 
-from app.domain.kernel import paging
+from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
-from app.domain.kernel.histories import between
+from app.domain.kernel.histories import Place, between, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
@@ -20,6 +20,9 @@ NEWEST = Order((Message.id,))
 FINAL_REPORT_WITHIN = timedelta(hours=72)
 """The time after which no final report of a sent message is expected any more."""
 
+
+LOOKED_AT = 2000
+"""The number of the newest messages of an account in which `count_repeated` looks."""
 
 SEARCHED_WITHIN = timedelta(days=31)
 """The longest time whose texts are searched, because no index has their words."""
@@ -98,7 +101,7 @@ async def find(unit: UnitOfWork, id: int) -> Message | None:
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Message]:
     """Return messages by their ids."""
-    return {message.id: message for message in await unit.all(_own(unit).where(Message.id.in_(ids)))}
+    return {message.id: message for message in await unit.all(_own(unit).where(records.among(Message.id, ids)))}
 
 
 async def list_in_thread(
@@ -111,6 +114,12 @@ async def list_in_thread(
     if before is not None:
         messages = messages.where(Message.id < before)
     return await unit.all(messages.order_by(Message.id.desc()))
+
+
+async def list_of_contact(unit: UnitOfWork, contact_id: int, before: Place | None, limit: int) -> Sequence[Message]:
+    """Return the latest messages of a contact before a place."""
+    own = _own(unit).where(Message.contact_id == contact_id)
+    return await unit.all(latest(own, Message.created_at, Message.id, before, limit))
 
 
 async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Message]:
@@ -199,3 +208,22 @@ def _filtered(unit: UnitOfWork, wanted: MessageFilter) -> Select[Message]:
     if wanted.search:
         statement = statement.where(Message.body.icontains(wanted.search, autoescape=True))
     return statement.where(*between(Message, unit.actor.account_id, wanted.since, wanted.until))
+
+
+async def count_repeated(unit: UnitOfWork, number: str, since: datetime) -> tuple[int, int]:
+    """Return how many of the account's newest texts left a number since an instant, and how many have the same body.
+
+    `LOOKED_AT` messages are looked at, however many there are. Answers to STOP, START and HELP do not count.
+    """
+    newest = select(Message.body, Message.from_number, Message.direction, Message.purpose, Message.created_at)
+    looked_at = newest.where(Message.account_id == unit.actor.account_id).order_by(Message.id.desc()).limit(LOOKED_AT)
+    found = looked_at.subquery()
+    which = (
+        found.c.from_number == number,
+        found.c.direction == Direction.outbound,
+        found.c.purpose != Purpose.compliance,
+        found.c.created_at >= since,
+    )
+    rows = await unit.rows(select(func.count()).select_from(found).where(*which).group_by(found.c.body))
+    counts = [int(row[0]) for row in rows]
+    return sum(counts), max(counts, default=0)

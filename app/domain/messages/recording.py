@@ -38,6 +38,7 @@ ACCEPTED_ONLY = Accepted("", "")
 """An acceptance without its texts, recorded when they cannot be stored."""
 
 # `named` is not joined: PostgreSQL expects one row of an INSERT, and would compare each of its rows with each message.
+# The LIMIT has each id found by its whole key; a plan of a time with few ids would read all of a carrier for each.
 RECORD_SENT = f"""
 WITH answered AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
@@ -52,9 +53,10 @@ WITH answered AS (
     )
 }), named AS (
   SELECT message_id FROM inserted UNION ALL
-  SELECT n.message_id FROM taken JOIN answered a USING (id) JOIN carrier_ids n ON n.carrier = taken.carrier
-    AND n.provider_message_id = a.provider_message_id AND n.direction = 'outbound' AND n.message_id = taken.id
-  WHERE taken.provider_message_id IS NULL
+  SELECT n.message_id FROM taken JOIN answered a USING (id) CROSS JOIN LATERAL (
+    SELECT message_id FROM carrier_ids WHERE carrier = taken.carrier AND provider_message_id = a.provider_message_id
+      AND direction = 'outbound' AND message_id = taken.id LIMIT 1
+  ) n WHERE taken.provider_message_id IS NULL
 )
 UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id,
     CASE WHEN m.id IN (SELECT message_id FROM named) THEN a.provider_message_id END),

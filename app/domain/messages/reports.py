@@ -3,60 +3,89 @@
 Nothing is read or written here: `application` locks the messages, and writes what has changed.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import failures
-from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, outbound_keys
+from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent
 from app.domain.messages.models import MessageStatus
 
 UNSETTLED = (MessageStatus.pending, MessageStatus.sent)
 FINAL = (ReceiptStatus.delivered, ReceiptStatus.failed)
 
 
+class HeldMessage(NamedTuple):
+    """A locked message with the names of its contact, and the receipt of it that was new; a row for each."""
+
+    id: int
+    account_id: int
+    contact_id: int
+    carrier: str
+    from_number: str
+    to_number: str
+    body: str
+    status: str
+    segments: int
+    credits: int
+    cost: Decimal
+    provider_message_id: str | None
+    carrier_status: str | None
+    carrier_error: str | None
+    error_code: str | None
+    unconfirmed: bool
+    sent_at: datetime | None
+    delivered_at: datetime | None
+    carrier_segments: int | None
+    first_name: str
+    last_name: str
+    reported_id: str | None = None
+    raw_status: str | None = None
+    reported_error: str | None = None
+    part: int | None = None
+
+
 class ReportedMessage:
     """A message, as it was and as reports leave it; `events` are those that the changes cause, in their order."""
 
-    def __init__(self, row: Mapping[str, Any]) -> None:
+    def __init__(self, row: HeldMessage) -> None:
         self.row = row
-        self.status: str = row["status"]
-        self.provider_message_id: str | None = row["provider_message_id"]
-        self.carrier_status: str | None = row["carrier_status"]
-        self.carrier_error: str | None = row["carrier_error"]
-        self.error_code: str | None = row["error_code"]
-        self.unconfirmed: bool = row["unconfirmed"]
-        self.carrier_segments: int | None = row["carrier_segments"]
+        self.status: str = row.status
+        self.provider_message_id: str | None = row.provider_message_id
+        self.carrier_status: str | None = row.carrier_status
+        self.carrier_error: str | None = row.carrier_error
+        self.error_code: str | None = row.error_code
+        self.unconfirmed: bool = row.unconfirmed
+        self.carrier_segments: int | None = row.carrier_segments
         self.charge: Charge | None = None
-        self.sent_at: datetime | None = row["sent_at"]
-        self.delivered_at: datetime | None = row["delivered_at"]
+        self.sent_at: datetime | None = row.sent_at
+        self.delivered_at: datetime | None = row.delivered_at
         self.events: list[Event] = []
         self.has_changed = False
 
     @property
     def refund(self) -> int:
         """Return the credits to give back: what the message cost, if the reports made it fail."""
-        has_failed = self.status == MessageStatus.failed and self.row["status"] != MessageStatus.failed
-        return self.row["credits"] if has_failed else 0
+        has_failed = self.status == MessageStatus.failed and self.row.status != MessageStatus.failed
+        return self.row.credits if has_failed else 0
 
     @property
     def cost(self) -> Decimal:
         """Return the cost in the account's currency."""
-        return Decimal(0) if self.status == MessageStatus.failed else self.row["cost"]
+        return Decimal(0) if self.status == MessageStatus.failed else self.row.cost
 
     @property
     def is_newly_named(self) -> bool:
         """Tell whether a report was the first to say the carrier's id."""
-        return self.provider_message_id is not None and self.row["provider_message_id"] is None
+        return self.provider_message_id is not None and self.row.provider_message_id is None
 
     @property
     def given_id(self) -> tuple[str, str, int]:
         """Return the carrier, its id of the message, and ours."""
         assert self.provider_message_id is not None
-        return self.row["carrier"], self.provider_message_id, self.row["id"]
+        return self.row.carrier, self.provider_message_id, self.row.id
 
     def apply(self, receipt: Receipt, now: datetime) -> bool:
         """Change what a report changes; return False where it contradicts the final state."""
@@ -126,4 +155,17 @@ class ReportedMessage:
         self.events.append(MessageSent(**keys, sent_at=timestamp(now)))
 
     def _keys(self) -> dict[str, Any]:
-        return outbound_keys(self.row, self.provider_message_id, str(self.status), float(self.cost))
+        """Return the keys that all events about outbound messages share."""
+        return {
+            "message_id": self.row.id,
+            "provider_message_id": self.provider_message_id or "",
+            "from_number": self.row.from_number,
+            "to_number": self.row.to_number,
+            "body": self.row.body,
+            "status": str(self.status),
+            "segments": self.row.segments,
+            "cost": float(self.cost),
+            "contact_id": self.row.contact_id,
+            "contact_first_name": self.row.first_name,
+            "contact_last_name": self.row.last_name,
+        }

@@ -44,7 +44,8 @@ class Send:
     `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
     `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
     change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event. A
-    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, and is refused otherwise. With
+    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, for a cap only if it also
+    `waits_for_cap`, and is refused otherwise. With
     `send_at`, a time in the future, it is debited now, and leaves then if it passes the gates again.
     The account's smart encoding applies unless the caller `has_encoded` the body; `original_body` is the text as it was
     written where that replaced some of it.
@@ -64,6 +65,7 @@ class Send:
     keeps_number: bool = True
     is_shown_live: bool = False
     can_wait: bool = True
+    waits_for_cap: bool = True
     has_encoded: bool = False
     original_body: str | None = None
     send_at: datetime | None = None

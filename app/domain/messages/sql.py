@@ -1,10 +1,19 @@
 """SQL fragments on messages for the statements of other areas."""
 
+from collections.abc import Iterable
+
 NEXT_ID = "SELECT nextval('messages_id_seq')"
 """Returns an id that no message has."""
 
 FIND_CONNECTION = "SELECT carrier FROM messages WHERE id = $1 AND direction = 'outbound'"
 """Find the key of the connection of the outbound message `$1`."""
+
+
+FIND_RESULTS = "SELECT id, status, error_code FROM messages WHERE id = ANY($1::bigint[])"
+"""Find the status and error code of the messages `$1`."""
+
+LOCK_RESULTS = f"{FIND_RESULTS} ORDER BY id FOR SHARE"
+"""Find the same, which does not change until the transaction ends: a later change has its event after that."""
 
 
 def join(message_id: str) -> str:
@@ -30,12 +39,34 @@ def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
     )
 
 
+DIRECTION, STATUS, CREATED_AT = "m.direction", "m.status", "m.created_at"
+"""The columns of a message `m` by which `count_of` may count."""
+
+
+def count_of(account_id: str, contact_id: str, conditions: Iterable[str]) -> str:
+    """Return the number of the messages `m` from and to a contact that satisfy conditions."""
+    own = f"m.contact_id = {contact_id}", f"m.account_id = {account_id}"
+    return f"(SELECT count(*) FROM messages m WHERE {' AND '.join([*own, *conditions])})"
+
+
 def _inbound(contact_id: str) -> str:
     return f"m.contact_id = {contact_id} AND m.direction = 'inbound'"
 
 
 FIND_OF_ACTOR = "SELECT id FROM messages WHERE id = ANY($1::bigint[]) AND starts_with(actor, $2)"
 """Find those of the messages `$1` whose actor has a label that begins with `$2`."""
+
+
+def is_of_campaign(message_id: str) -> str:
+    """Return the condition that a message is the text of a campaign."""
+    return f"EXISTS (SELECT FROM messages m WHERE m.id = {message_id} AND starts_with(m.actor, 'campaign:'))"
+
+
+def began_with_campaign(contact_id: str) -> str:
+    """Return the condition that the first message of a contact is the text of a campaign."""
+    first = f"(SELECT m.actor FROM messages m WHERE m.contact_id = {contact_id} ORDER BY m.id LIMIT 1)"
+    return f"coalesce(starts_with({first}, 'campaign:'), false)"
+
 
 FIND_ACTORS = "SELECT id, actor FROM messages WHERE id = ANY($1::bigint[])"
 """Find the labels of the actors of the messages `$1`."""

@@ -2,14 +2,30 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
 SHORTEST_WAIT = 0.05
 """Seconds: the paced numbers that become free within this time are claimed together."""
+
+
+class Room(NamedTuple):
+    """The free slots of a window of a size, and the slots that each account and each carrier holds."""
+
+    size: int
+    free: int
+    accounts: Counter[int]
+    carriers: Counter[str]
+
+    def part_of(self, account_id: int, carrier: str) -> int:
+        """Return how many more calls to a carrier an account may make at most; 0 if too few to be worth a claim."""
+        of_account, of_carrier = self.accounts[account_id], self.carriers[carrier]
+        part = min((self.free - of_account + 1) // 2, (3 * self.free - of_carrier + 3) // 4)
+        return part if part >= (_step_of(self.size) if of_account else 1) else 0
 
 
 @dataclass(slots=True)
@@ -26,6 +42,7 @@ class Window:
     accounts: Counter[int] = field(default_factory=Counter[int])
     carriers: Counter[str] = field(default_factory=Counter[str])
     _calls: dict[asyncio.Task[None], tuple[int, str]] = field(default_factory=dict[asyncio.Task[None], tuple[int, str]])
+    _reserved: int = 0
     _ended: int = 0
     _is_awaited: bool = False
     _on_room: Callable[[], None] | None = None
@@ -34,13 +51,25 @@ class Window:
     @property
     def free(self) -> int:
         """Return how many slots are free."""
-        return max(0, self.size - len(self._calls))
+        return max(0, self.size - len(self._calls) - self._reserved)
 
-    def has_room_for(self, account_id: int, carrier: str) -> bool:
-        """Tell whether an account may make more calls to a carrier, and enough of them to be worth a claim."""
-        of_account, of_carrier = self.accounts[account_id], self.carriers[carrier]
-        room = min((self.free - of_account + 1) // 2, (3 * self.free - of_carrier + 3) // 4)
-        return room >= (self._step if of_account else 1)
+    def room(self) -> Room:
+        """Return the slots that are free now, for a claim."""
+        return Room(self.size, self.free, self.accounts.copy(), self.carriers.copy())
+
+    @contextmanager
+    def reserve(self, slots: int, accounts: Iterable[int], carriers: Iterable[str]) -> Generator[None]:
+        """Take slots for a claim in progress, as if each of some accounts and carriers held all of them."""
+        held = Counter(dict.fromkeys(accounts, slots)), Counter(dict.fromkeys(carriers, slots))
+        self._reserved += slots
+        self.accounts += held[0]
+        self.carriers += held[1]
+        try:
+            yield
+        finally:
+            self._reserved -= slots
+            self.accounts -= held[0]
+            self.carriers -= held[1]
 
     def start(self, account_id: int, carrier: str, call: Coroutine[Any, Any, None]) -> None:
         """Run a call in a slot."""
@@ -72,10 +101,6 @@ class Window:
         """Wait for the calls in flight; cancel them if the wait is cancelled."""
         await asyncio.gather(*self._calls, return_exceptions=True)
 
-    @property
-    def _step(self) -> int:
-        return max(1, self.size // 16)
-
     def _end(self, task: asyncio.Task[None]) -> None:
         account_id, carrier = self._calls.pop(task)
         _take_one(self.accounts, account_id)
@@ -84,13 +109,17 @@ class Window:
         if not task.cancelled() and (error := task.exception()):
             context = {"message": "the result of a call to a carrier was not recorded", "exception": error}
             task.get_loop().call_exception_handler(context)
-        if self._is_awaited and (self._ended >= self._step or not self._calls):
+        if self._is_awaited and (self._ended >= _step_of(self.size) or not self._calls):
             self._is_awaited = False
             self._announce()
 
     def _announce(self) -> None:
         if self._on_room:
             self._on_room()
+
+
+def _step_of(size: int) -> int:
+    return max(1, size // 16)
 
 
 def _take_one(counter: Counter[T], key: T) -> None:

@@ -11,18 +11,24 @@ from app.domain.kernel.events import Event, UpdateKind, event
 class OwnersNotified(Event):
     """Something happened that the owners of the account are to know of. It is not offered to subscribers.
 
-    `kind` is one of `NoticeKind`.
+    `kind` is one of `NoticeKind`; `subject_id` is the id of the campaign or webhook that it is about.
     """
 
     name = "owners_notified"
     subscribable = False
     scope = Scope.account_read
     live_kind = None
-    example = {"kind": "campaign", "title": "The campaign Spring has ended", "body": "340 of 350 texts were accepted."}
+    example = {
+        "kind": "campaign",
+        "title": "The campaign Spring has ended",
+        "body": "340 of 350 texts were accepted.",
+        "subject_id": 12,
+    }
 
     kind: str
     title: str
     body: str
+    subject_id: int | None = None
 
 
 @event
@@ -37,3 +43,15 @@ class NoticesAdded(Event):
     example = {"kinds": ["new_message"]}
 
     kinds: list[str]
+
+
+@event
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticesRead(Event):
+    """Users of the account read notices. It is a live update only, not offered to subscribers."""
+
+    name = "notices_read"
+    subscribable = False
+    scope = Scope.account_read
+    live_kind = UpdateKind.notice
+    example = {}

@@ -28,6 +28,7 @@ OF_OWNERS = frozenset({NoticeKind.low_balance, NoticeKind.campaign, NoticeKind.a
 class Notice(Base):
     """A notice to a user. Several texts of a contact share one notice until it is read: `count` is their number.
 
+    `subject_id` is the id of the campaign or webhook that an owner's notice is about; null for others.
     `is_shown` is False for a notice that the user wants by mail only. `mail_at` is the time at which it is mailed
     unless it was read before; null for none, and once it was mailed.
     """
@@ -54,6 +55,7 @@ class Notice(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     kind: Mapped[str]
     contact_id: Mapped[int | None] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
+    subject_id: Mapped[int | None]
     title: Mapped[str]
     body: Mapped[str] = mapped_column(server_default="")
     count: Mapped[int] = mapped_column(server_default="1")

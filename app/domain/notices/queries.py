@@ -3,8 +3,10 @@
 from sqlalchemy import Select, func, select, update
 
 from app.domain.accounts import users
+from app.domain.events import outbox
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.notices.events import NoticesRead
 from app.domain.notices.models import Notice
 
 NEWEST = Order((Notice.id,))
@@ -24,11 +26,13 @@ async def count_unread(unit: UnitOfWork) -> int:
     return await unit.one(select(func.count()).select_from(unread)) or 0
 
 
-async def read(unit: UnitOfWork, up_to: int) -> int:
-    """Mark the user's notices up to an id as read, and return the number of unread ones; raise `PersonRequired`."""
+async def read(unit: UnitOfWork, up_to: int, since: int = 0) -> int:
+    """Mark the user's notices between two ids as read, and return the number of unread ones; raise `PersonRequired`."""
     person = await users.get_person(unit)
-    own = Notice.account_id == unit.actor.account_id, Notice.user_id == person.id, Notice.id <= up_to
-    await unit.execute(update(Notice).where(*own, Notice.read_at.is_(None)).values(read_at=unit.clock.now()))
+    own = Notice.account_id == unit.actor.account_id, Notice.user_id == person.id, Notice.id.between(since, up_to)
+    marked = update(Notice).where(*own, Notice.read_at.is_(None)).values(read_at=unit.clock.now())
+    if (await unit.execute(marked.returning(Notice.id))).first():
+        outbox.record(unit, NoticesRead())
     return await count_unread(unit)
 
 

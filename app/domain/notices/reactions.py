@@ -1,20 +1,20 @@
 """Adds the notices that events cause, and marks those as read whose conversation was read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.domain.accounts import sql as accounts
 from app.domain.billing.events import LowBalance
-from app.domain.consent import recognition
-from app.domain.consent.recognition import IntentKind
+from app.domain.consent.recognition import NOTHING, IntentKind
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import AiState
 from app.domain.events import sql as events
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.messages import intents
 from app.domain.messages.events import NewMessage
-from app.domain.notices.events import NoticesAdded, OwnersNotified
+from app.domain.notices.events import NoticesAdded, NoticesRead, OwnersNotified
 from app.domain.notices.models import OF_OWNERS, NoticeKind
 from app.domain.notices.settings import MAILED
 
@@ -30,12 +30,14 @@ LOW_BALANCE = (
 
 # An agent that answers needs no person; a text to an assigned conversation is for the assignee.
 ADD = f"""
-INSERT INTO notices AS n (account_id, user_id, kind, contact_id, title, body, count, is_shown, mail_at, created_at)
-SELECT f.account_id, u.id, f.kind, f.contact_id, f.title, f.body, f.count, coalesce(p.in_browser, true),
+INSERT INTO notices AS n
+  (account_id, user_id, kind, contact_id, subject_id, title, body, count, is_shown, mail_at, created_at)
+SELECT f.account_id, u.id, f.kind, f.contact_id, f.subject_id, f.title, f.body, f.count, coalesce(p.in_browser, true),
   CASE WHEN coalesce(p.by_mail, f.is_mailed) THEN f.mail_at END, f.created_at
 FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::bigint[], $8::text[],
-    $9::boolean[], $10::boolean[], $11::timestamptz[], $12::timestamptz[])
-  AS f(account_id, kind, contact_id, title, body, count, user_id, actor, is_of_owners, is_mailed, mail_at, created_at)
+    $9::boolean[], $10::boolean[], $11::timestamptz[], $12::timestamptz[], $13::bigint[])
+  AS f(account_id, kind, contact_id, title, body, count, user_id, actor, is_of_owners, is_mailed, mail_at, created_at,
+    subject_id)
 {conversations.join("f.contact_id")}
 {accounts.join_people("f.account_id")}
 LEFT JOIN notice_preferences p ON p.user_id = u.id AND p.kind = f.kind
@@ -56,6 +58,7 @@ UPDATE notices n SET read_at = now()
 FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) AS f(contact_id, actor, at)
 WHERE n.contact_id = f.contact_id AND n.read_at IS NULL AND n.created_at <= f.at
   AND (n.kind = 'new_message' OR 'user:' || n.user_id = f.actor)
+RETURNING n.account_id
 """
 
 
@@ -72,11 +75,14 @@ class Fact:
     user_id: int | None = None
     actor: str = ""
     count: int = 1
+    subject_id: int | None = None
 
 
 async def add_notices(batch: Batch) -> None:
     """Add the notices that a batch of events causes, and mark others as read."""
-    facts = list(_joined(fact for event in batch.events for fact in _facts(event)))
+    said = await intents.find_all(batch)
+    told = [event for event in batch.events if said.get(event.id, NOTHING).kind is not IntentKind.opt_out]
+    facts = list(_joined(fact for event in told for fact in _facts(event)))
     if facts:
         rows = await batch.connection.fetch(ADD, *_columns(facts))
         added = {(row["account_id"], row["kind"]) for row in rows if row["is_new"]}
@@ -85,7 +91,8 @@ async def add_notices(batch: Batch) -> None:
             batch.notify(TOPIC)
     if read := [event for event in batch.events if _is_read(event)]:
         of_events = [event.contact_id for event in read], [event.payload["actor"] for event in read]
-        await batch.connection.execute(READ, *of_events, [event.created_at for event in read])
+        rows = await batch.connection.fetch(READ, *of_events, [event.created_at for event in read])
+        await _record(batch, {row["account_id"]: NoticesRead() for row in rows})
 
 
 REACTIONS = (Reaction("notices", add_notices),)
@@ -96,19 +103,23 @@ async def _announce(batch: Batch, added: Iterable[tuple[int, str]]) -> None:
     kinds: dict[int, list[str]] = {}
     for account_id, kind in sorted(added):
         kinds.setdefault(account_id, []).append(kind)
-    if kinds:
-        payloads = [NoticesAdded(kinds=each).payload() for each in kinds.values()]
-        of_none = [None] * len(kinds)
-        await batch.connection.execute(
-            events.INSERT, list(kinds), [NoticesAdded.name] * len(kinds), of_none, payloads, of_none
-        )
+    await _record(batch, {account_id: NoticesAdded(kinds=each) for account_id, each in kinds.items()})
+
+
+async def _record(batch: Batch, recorded: Mapping[int, NoticesAdded | NoticesRead]) -> None:
+    """Record an event for each account."""
+    if recorded:
+        names = [event.name for event in recorded.values()]
+        payloads = [event.payload() for event in recorded.values()]
+        of_none = [None] * len(recorded)
+        await batch.connection.execute(events.INSERT, list(recorded), names, of_none, payloads, of_none)
         batch.notify("events")
 
 
 def _facts(event: OutboxEvent) -> Iterator[Fact]:
     said, of_account = event.payload, event.account_id
     match event.name:
-        case NewMessage.name if recognition.classify(said["body"]).kind is not IntentKind.opt_out:
+        case NewMessage.name:
             name = " ".join(filter(None, (said["contact_first_name"], said["contact_last_name"]))) or "a contact"
             title = f"New text from {name}"
             yield Fact(of_account, NoticeKind.new_message, event.created_at, title, contact_id=event.contact_id)
@@ -118,8 +129,8 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
             title = "Your credits are running low"
             yield Fact(of_account, NoticeKind.low_balance, event.created_at, title, LOW_BALANCE.format(**said))
         case OwnersNotified.name:
-            kind, about = NoticeKind(said["kind"]), event.contact_id
-            yield Fact(of_account, kind, event.created_at, said["title"], said["body"], contact_id=about)
+            fact = Fact(of_account, NoticeKind(said["kind"]), event.created_at, said["title"], said["body"])
+            yield replace(fact, contact_id=event.contact_id, subject_id=said.get("subject_id"))
         case _:
             pass
 
@@ -170,3 +181,4 @@ def _columns(facts: Sequence[Fact]) -> Iterator[list[object]]:
     yield [fact.kind in MAILED for fact in facts]
     yield [fact.at if fact.kind in OF_OWNERS else fact.at + MAIL_AFTER for fact in facts]
     yield [fact.at for fact in facts]
+    yield [fact.subject_id for fact in facts]

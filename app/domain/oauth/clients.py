@@ -238,7 +238,7 @@ def _check_scope(scope: object) -> None:
         raise InvalidClientMetadata(reason="scope must be known scopes, separated by spaces.", field="scope")
     if not wanted & GENERAL:
         raise InvalidClientMetadata(
-            reason=f"scope names nothing that an application can have: {join(wanted)}.", field="scope"
+            reason=f"scope has no scope that an application can have: {join(wanted)}.", field="scope"
         )
 
 

@@ -111,7 +111,7 @@ def _read(client_id: str, fetched: Fetched) -> Description:
     )
 
 
-def texts(value: Any) -> list[str]:
+def texts(value: object) -> list[str]:
     """Return a JSON list of strings; an empty list for any other value."""
     listed = cast("list[Any]", value) if isinstance(value, list) else []
     return listed if all(isinstance(each, str) for each in listed) else []

@@ -53,14 +53,13 @@ class ShownClient:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedApplication:
-    """A grant, with the names of the application and of the user."""
+    """A grant, with the name of the application."""
 
     id: int
     client_id: str
     client_name: str
     client_uri: str
     user_id: int
-    user_email: str
     scopes: list[str]
     resource: str
     created_at: datetime
@@ -126,7 +125,7 @@ async def find_applications(unit: UnitOfWork, grant_ids: Sequence[int]) -> dict[
 
 
 async def get_application(unit: UnitOfWork, grant: Grant) -> ConnectedApplication:
-    """Return a grant with the names of its application and user."""
+    """Return a grant with the name of its application."""
     rows = await unit.rows(_applications(unit).where(Grant.id == grant.id))
     return _application(*rows[0])
 
@@ -204,23 +203,22 @@ def _shown(client: Client, ended_at: datetime | None) -> ShownClient:
     )
 
 
-def _applications(unit: UnitOfWork) -> Select[Grant, Client, User]:
+def _applications(unit: UnitOfWork) -> Select[Grant, Client]:
     return (
-        select(Grant, Client, User)
+        select(Grant, Client)
         .join(Client, Client.id == Grant.client_id)
         .join(User, User.id == Grant.user_id)
         .where(Grant.account_id == unit.actor.account_id)
     )
 
 
-def _application(grant: Grant, client: Client, user: User) -> ConnectedApplication:
+def _application(grant: Grant, client: Client) -> ConnectedApplication:
     return ConnectedApplication(
         id=grant.id,
         client_id=client.client_id,
         client_name=client.name,
         client_uri=client.client_uri,
-        user_id=user.id,
-        user_email=user.email,
+        user_id=grant.user_id,
         scopes=sorted(complete(grant.scopes)),
         resource=grant.resource,
         created_at=grant.created_at,

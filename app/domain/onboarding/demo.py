@@ -12,7 +12,7 @@ from app.domain.quiet_hours import service as quiet_hours
 from app.domain.quiet_hours.rules import ANYWHERE
 from app.domain.quiet_hours.service import NewRule
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 
 KEYWORD = "menu"
 STEPS = (

@@ -209,7 +209,7 @@ async def _order(
     currency = plan.currency if plan else account.currency
     amount = plan.amount if plan else money.price_of(credits, account.rate, currency)
     if payments.gateway.is_online and amount < MIN_AMOUNT:
-        raise InvalidInput(reason="credits must be more: the price is too low for a payment.", field="credits")
+        raise InvalidInput(reason="credits is too small: its price is below the smallest payment.", field="credits")
     return Order(
         account_id=account.id,
         key=key,

@@ -21,7 +21,7 @@ class QuietHours(DomainError):
 
 
 class FrequencyCap(DomainError):
-    """The recipient has got as many texts of this kind as a rule allows for the time, and the send cannot wait.
+    """The recipient has got the maximum number of such texts in the period of a rule, and the send cannot wait.
 
     `not_before` is the time at which the next one may leave.
     """
@@ -29,12 +29,12 @@ class FrequencyCap(DomainError):
     code = "frequency_cap"
     status = 422
     not_before: datetime | None = None
-    message = "The recipient has got as many such texts as the rule {rule} allows. The next may leave at {until}."
+    message = "The recipient has got all texts that the rule {rule} allows for now. The next may leave at {until}."
 
 
-class LooserThanLaw(DomainError):
-    """A rule of an account would allow more than the law's, without the choice and the reason to override that."""
+class BelowLegalMinimum(DomainError):
+    """A rule of an account would allow more than that of the law, and the law was not overridden with a reason."""
 
-    code = "looser_than_law"
+    code = "below_legal_minimum"
     status = 422
-    message = "{reason} A stricter rule needs no more; to override the law, set overrides_law and give the reason."
+    message = "{reason} Make it stricter; or, to override the law, set overrides_law and give the reason."

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from app.domain.quiet_hours import windows
 from app.domain.quiet_hours.rules import Rulebook
+from app.domain.quiet_hours.windows import OPEN_WEEK, Week
 from app.domain.quiet_hours.zones import Place
 
 DAY, WEEK = timedelta(hours=24), timedelta(days=7)
@@ -33,20 +34,26 @@ class Recipient:
     """The facts about the phone of a recipient. `weekly_cap` is the account's own cap of texts in seven days.
 
     `attempts` are the times, in order, of the texts to the phone that count toward the caps, planned ones included.
+    `within` is the part of the week in which the sender wants texts to leave.
     """
 
     place: Place
     book: Rulebook
     weekly_cap: int
     attempts: Sequence[datetime] = ()
+    within: Week = OPEN_WEEK
 
 
 class Timing(NamedTuple):
-    """The decision on one text: the deferrals by a cap and by quiet hours, both until the time that satisfies both."""
+    """The decision on one text: the deferrals by a cap and by quiet hours, both until the time that satisfies both.
+
+    `is_capped` if the cap puts it off for longer than quiet hours alone would.
+    """
 
     place: Place
     by_cap: Deferral | None = None
     by_hours: Deferral | None = None
+    is_capped: bool = False
 
     @property
     def deferral(self) -> Deferral | None:
@@ -63,13 +70,15 @@ def decide(recipient: Recipient, now: datetime, seed: int) -> Timing:
     place, book = recipient.place, recipient.book
     capped = _find_cap(recipient, now)
     free_at = (capped.until if capped else None) or now
-    week = book.week(place.jurisdiction)
+    week = windows.narrow(book.week(place.jurisdiction), recipient.within)
     opening = windows.find_open(free_at, place.zones, week)
     if opening == now:
         return Timing(place)
     until = opening and windows.spread(opening, seed, place.zones, week)
     by_hours = None if opening == free_at else Deferral(until, _closing_rule(recipient, free_at))
-    return Timing(place, capped and Deferral(until, capped.rule), by_hours)
+    uncapped = windows.find_open(now, place.zones, week) if capped else None
+    is_capped = uncapped is not None and uncapped < free_at
+    return Timing(place, capped and Deferral(until, capped.rule), by_hours, is_capped)
 
 
 def _find_cap(recipient: Recipient, now: datetime) -> Deferral | None:

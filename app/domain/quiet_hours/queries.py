@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from sqlalchemy import func, select
@@ -33,7 +34,16 @@ class OwnRule(NamedTuple):
 
 def book_of(own: Sequence[OwnRule] | None) -> Rulebook:
     """Return the rules of an account with own ones, which may be plain lists in the order of `OwnRule`."""
-    return Rulebook(LAWS, tuple(_rule(OwnRule(*each)) for each in own)) if own else OF_LAW
+    if not own:
+        return OF_LAW
+    rules = (OwnRule(*each) for each in own)
+    return _book(tuple(each._replace(weekdays=tuple(each.weekdays)) for each in rules))
+
+
+@lru_cache(1024)
+def _book(own: tuple[OwnRule, ...]) -> Rulebook:
+    """Return the book of own rules, which all texts of an account share."""
+    return Rulebook(LAWS, tuple(map(_rule, own)))
 
 
 async def get_book(unit: UnitOfWork) -> Rulebook:

@@ -2,14 +2,14 @@
 
 import enum
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
 from app.domain.kernel.errors import InvalidInput
-from app.domain.quiet_hours.windows import WHOLE_DAY, Span, Week
+from app.domain.quiet_hours.windows import Span, Week, intersect
 
 ANYWHERE = "*"
 
@@ -132,7 +132,7 @@ def clock(minute: int) -> str:
 
 @lru_cache(4096)
 def _week(book: Rulebook, jurisdiction: str) -> Week:
-    days = [_intersect(rule.span for rule in book.rules_on(jurisdiction, day)) for day in range(7)]
+    days = [intersect(rule.span for rule in book.rules_on(jurisdiction, day)) for day in range(7)]
     return (days[0], days[1], days[2], days[3], days[4], days[5], days[6])
 
 
@@ -142,13 +142,6 @@ def _cap(book: Rulebook, jurisdiction: str) -> Cap | None:
     laws = (rule for rule in _held_in(book.laws, _lawful(book.laws, jurisdiction)) if rule.jurisdiction not in replaced)
     rules = (*laws, *_held_in(book.own, (ANYWHERE, *_within(jurisdiction))))
     return min((Cap(rule.cap, rule.id) for rule in rules if rule.cap is not None), default=None)
-
-
-def _intersect(spans: Iterable[Span]) -> Span:
-    found = WHOLE_DAY
-    for each in spans:
-        found = Span(max(found.start, each.start), min(found.end, each.end))
-    return found if found.start < found.end else Span(0, 0)
 
 
 def _within(jurisdiction: str) -> tuple[str, ...]:

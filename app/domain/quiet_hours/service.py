@@ -12,7 +12,7 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours import queries
 from app.domain.quiet_hours.area_codes import PROVINCES, STATES
-from app.domain.quiet_hours.errors import LooserThanLaw
+from app.domain.quiet_hours.errors import BelowLegalMinimum
 from app.domain.quiet_hours.models import CappedText, QuietHoursRule
 from app.domain.quiet_hours.rules import ANYWHERE, EVERY_DAY, Rule, Weekday, clock, minute_of
 
@@ -41,8 +41,8 @@ class NewRule:
 async def add(unit: UnitOfWork, new: NewRule) -> Rule:
     """Add a rule to those of law, and record it in the audit log.
 
-    A rule that allows more than the law's raises `LooserThanLaw`, unless it overrides that for a stated reason. Raises
-    `InvalidInput`, and `Conflict` for one rule too many.
+    A rule that allows more than the law's raises `BelowLegalMinimum`, unless it overrides that for a stated reason.
+    Raises `InvalidInput`, and `Conflict` for one rule too many.
     """
     row = _row(unit, new)
     if await queries.count_own(unit) >= MAX_RULES:
@@ -110,15 +110,15 @@ def _jurisdiction(text: str) -> str:
 
 
 def _check_strict(rule: Rule) -> None:
-    """Raise `LooserThanLaw` for a rule without an effect because the law's is stricter."""
+    """Raise `BelowLegalMinimum` for a rule without an effect because the law's is stricter."""
     law, cap = queries.OF_LAW.week(rule.jurisdiction), queries.OF_LAW.cap(rule.jurisdiction)
     for day in rule.days:
         known = law[EVERY_DAY.index(day)]
         is_looser = rule.span.start < known.start or rule.span.end > known.end
         if is_looser and rule.span.start < rule.span.end:
-            raise LooserThanLaw(reason=f"The law's window on {day} is {clock(known.start)} to {clock(known.end)}.")
+            raise BelowLegalMinimum(reason=f"The law's window on {day} is {clock(known.start)} to {clock(known.end)}.")
     if rule.cap is not None and cap is not None and rule.cap > cap.most:
-        raise LooserThanLaw(reason=f"The law's cap is {cap.most} texts in 24 hours.")
+        raise BelowLegalMinimum(reason=f"The law's cap is {cap.most} texts in 24 hours.")
 
 
 async def _record(unit: UnitOfWork, action: AuditAction, row: QuietHoursRule) -> None:

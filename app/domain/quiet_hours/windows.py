@@ -5,7 +5,7 @@ times are computed by `zoneinfo` for each instant, so a change to or from summer
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple
@@ -34,6 +34,7 @@ Week = tuple[Span, Span, Span, Span, Span, Span, Span]
 """The windows from Monday to Sunday."""
 
 WHOLE_DAY = Span(0, 24 * 60)
+OPEN_WEEK: Week = (WHOLE_DAY, WHOLE_DAY, WHOLE_DAY, WHOLE_DAY, WHOLE_DAY, WHOLE_DAY, WHOLE_DAY)
 
 
 def find_open(instant: datetime, zones: Sequence[str], week: Week) -> datetime | None:
@@ -54,6 +55,21 @@ def spread(opening: datetime, seed: int, zones: Sequence[str], week: Week) -> da
     delay = JITTER * (int.from_bytes(digest, "big") / 2**32)
     later = (opening + delay / part for part in (1, 8))
     return next((each for each in later if is_open(each, zones, week)), opening)
+
+
+@lru_cache(4096)
+def narrow(week: Week, within: Week) -> Week:
+    """Return the windows of a week as far as they are within those of another."""
+    days = [intersect(pair) for pair in zip(week, within, strict=True)]
+    return (days[0], days[1], days[2], days[3], days[4], days[5], days[6])
+
+
+def intersect(spans: Iterable[Span]) -> Span:
+    """Return the window that is in all windows of a day."""
+    found = WHOLE_DAY
+    for each in spans:
+        found = Span(max(found.start, each.start), min(found.end, each.end))
+    return found if found.start < found.end else Span(0, 0)
 
 
 @lru_cache(65536)

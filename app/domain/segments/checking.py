@@ -3,17 +3,22 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from app.domain.contacts.custom_fields import BOOLEANS, NUMBER
+from app.domain.kernel import instants
 from app.domain.kernel.errors import InvalidInput
+from app.domain.messages.models import Direction, MessageStatus
 from app.domain.segments.fields import MANY_VALUES, NO_VALUES, Field, Kind, Operator
-from app.domain.segments.filters import DURATIONS, Condition, Group, Match, Node, Value
+from app.domain.segments.filters import DURATIONS, Condition, GivenFilter, Group, Match, Messages, Node, Value
 
 MAX_DEPTH, MAX_CONDITIONS, MAX_VALUES, MAX_VALUE, MAX_NAME = 5, 50, 100, 200, 60
 DURATION = re.compile(r"([1-9][0-9]{0,4}) (minute|hour|day|week)s?")
+COUNTED = ("direction", "status", "within")
+"""The members of a condition that say which messages it counts."""
+
 FORMS = "Give either one of all, any and none, or field and op."
 
 
@@ -24,18 +29,18 @@ class Checker:
     fields: Mapping[str, Field]
     conditions: int = 0
 
-    def check(self, given: Mapping[str, Any], place: str = "filter", depth: int = 1) -> Node:
+    def check(self, given: GivenFilter, place: str = "filter", depth: int = 1) -> Node:
         """Return the filter of a tree whose absent members are null; raise `InvalidInput`."""
         groups = [match for match in Match if given.get(match) is not None]
         if len(groups) + (given.get("field") is not None) != 1:
             _refuse(FORMS, place)
         if not groups:
             return self._condition(given, place)
-        if any(given.get(name) is not None for name in ("op", "value")):
+        if any(given.get(name) is not None for name in ("op", "value", *COUNTED)):
             _refuse(FORMS, place)
-        return self._group(groups[0], given[groups[0]], place, depth)
+        return self._group(groups[0], given.get(groups[0]) or (), place, depth)
 
-    def _group(self, match: Match, nodes: Sequence[Mapping[str, Any]], place: str, depth: int) -> Group:
+    def _group(self, match: Match, nodes: Sequence[GivenFilter], place: str, depth: int) -> Group:
         if depth > MAX_DEPTH:
             _refuse(f"A filter has at most {MAX_DEPTH} groups within one another.", place)
         if not nodes:
@@ -43,18 +48,18 @@ class Checker:
         checked = (self.check(each, f"{place}.{match}[{index}]", depth + 1) for index, each in enumerate(nodes))
         return Group(match, tuple(checked))
 
-    def _condition(self, given: Mapping[str, Any], place: str) -> Condition:
+    def _condition(self, given: GivenFilter, place: str) -> Condition:
         self.conditions += 1
         if self.conditions > MAX_CONDITIONS:
             _refuse(f"A filter has at most {MAX_CONDITIONS} conditions.", place)
-        field = self._field(given["field"], f"{place}.field")
+        field = self._field(given.get("field") or "", f"{place}.field")
         operator = _operator(field, given.get("op"), f"{place}.op")
-        texts: Sequence[str] = given.get("value") or ()
+        texts = given.get("value") or ()
         _require_number(operator, len(texts), f"{place}.value")
         values = tuple(_value(field, operator, text, f"{place}.value") for text in texts)
         if operator is Operator.between and values[0] > values[1]:  # pyright: ignore[reportOperatorIssue] - of one type
             _refuse("The first value of between must not be greater than the second.", f"{place}.value")
-        return Condition(field.name, field.kind, operator, values)
+        return Condition(field.name, field.kind, operator, values, _messages(field, given, place))
 
     def _field(self, name: str, place: str) -> Field:
         if name not in self.fields:
@@ -66,6 +71,22 @@ class Checker:
 
 def _refuse(reason: str, place: str) -> NoReturn:
     raise InvalidInput(reason=reason, field=place)
+
+
+def _messages(field: Field, given: GivenFilter, place: str) -> Messages:
+    named = {name: str(value) for name, value in given.items() if name in COUNTED and value is not None}
+    for name in named:
+        if not field.counts_messages:
+            _refuse(f"{name} says which messages are counted: {field.name} counts none.", f"{place}.{name}")
+    read = dict[str, str]()
+    for name, choices in (("direction", Direction), ("status", MessageStatus)):
+        if (value := named.get(name)) is not None:
+            if value not in list(choices):
+                _refuse(f"{name} must be one of {', '.join(choices)}, not '{value[:MAX_NAME]}'.", f"{place}.{name}")
+            read[name] = value
+    if (within := named.get("within")) is not None:
+        read["within"] = _duration(field.kind, "within", within.strip(), f"{place}.within")
+    return Messages.of(read)
 
 
 def _operator(field: Field, given: str | None, place: str) -> Operator:
@@ -89,7 +110,7 @@ def _require_number(operator: Operator, given: int, place: str) -> None:
 def _value(field: Field, operator: Operator, text: str, place: str) -> Value:
     text = text.strip()
     if operator in DURATIONS:
-        return _duration(field, text, place)
+        return _duration(field.kind, f"A value of {field.name}", text, place)
     read, expected = READERS[field.kind]
     value = read(field, text) if 1 <= len(text) <= MAX_VALUE and "\0" not in text else None
     if value is None:
@@ -98,11 +119,11 @@ def _value(field: Field, operator: Operator, text: str, place: str) -> Value:
     return value
 
 
-def _duration(field: Field, text: str, place: str) -> str:
+def _duration(kind: Kind, subject: str, text: str, place: str) -> str:
     found = DURATION.fullmatch(text)
-    if not found or (field.kind is Kind.date and found[2] in ("minute", "hour")):
-        units = "days or weeks" if field.kind is Kind.date else "minutes, hours, days or weeks"
-        _refuse(f"A value of {field.name} must be a number of {units}, such as 30 days, not '{text[:60]}'.", place)
+    if not found or (kind is Kind.date and found[2] in ("minute", "hour")):
+        units = "days or weeks" if kind is Kind.date else "minutes, hours, days or weeks"
+        _refuse(f"{subject} must be a number of {units}, such as 30 days, not '{text[:60]}'.", place)
     return f"{found[1]} {found[2]}s"
 
 
@@ -129,9 +150,8 @@ def _date(_: Field, text: str) -> str | None:
 
 def _time(_: Field, text: str) -> datetime | None:
     try:
-        instant = datetime.fromisoformat(text)
-        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return instants.read(text)
+    except ValueError:
         return None
 
 
@@ -153,5 +173,6 @@ READERS: Mapping[Kind, tuple[Callable[[Field, str], Value | None], str]] = {
     Kind.time: (_time, "a time such as 2026-11-21T09:30:00Z, or a date"),
     Kind.boolean: (_boolean, "true or false"),
     Kind.id: (_id, "a number"),
+    Kind.ids: (_id, "an id, a number"),
 }
 """The reader of the values of each kind, and the values that it takes."""

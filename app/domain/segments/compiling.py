@@ -1,15 +1,16 @@
 """Compile filters to conditions of SQL on the contact `c`. Texts of callers are parameters, never SQL."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from app.domain.messages import sql as messages
 from app.domain.quiet_hours.area_codes import STATES
 from app.domain.segments import fields
 from app.domain.segments.fields import CUSTOM, NEGATED, Field, Kind, Operator
-from app.domain.segments.filters import Condition, Group, Match, Node, Value
+from app.domain.segments.filters import Condition, Group, Match, Messages, Node, Value
 
 TYPES = {
     Kind.text: "text",
@@ -21,6 +22,7 @@ TYPES = {
     Kind.time: "timestamptz",
     Kind.boolean: "boolean",
     Kind.id: "bigint",
+    Kind.ids: "bigint",
 }
 """The type of the parameters of each kind. Dates are stored as texts, whose order is that of the dates."""
 
@@ -73,11 +75,20 @@ class Compiler:
     def _condition(self, condition: Condition) -> str:
         found = fields.stored(condition.field, condition.kind)
         positive = NEGATED.get(condition.operator)
-        sql = found.around(self._compare(found, positive or condition.operator, condition.values))
+        sql = self._around(found, positive or condition.operator, condition)
         return f"({sql}) IS NOT TRUE" if positive else sql
 
-    def _compare(self, found: Field, operator: Operator, values: Sequence[Value]) -> str:
-        kind, value = found.kind, self.expression(found)
+    def _around(self, found: Field, operator: Operator, condition: Condition) -> str:
+        value = self.expression(condition)
+        if found.kind is not Kind.ids or operator is not Operator.has_all:
+            return found.around(self._compare(found.kind, value, operator, condition.values))
+        # The first id has the contacts found by an index. A condition for each id would take seconds to plan.
+        ids = self._bind("bigint[]", list(condition.values))
+        first, is_there = self._in(found.kind, value, condition.values[:1]), found.around(f"{value} = wanted.id")
+        missing = f"SELECT FROM unnest({ids}) AS wanted(id) WHERE NOT {is_there}"
+        return f"{found.around(first)} AND NOT EXISTS ({missing})"
+
+    def _compare(self, kind: Kind, value: str, operator: Operator, values: Sequence[Value]) -> str:
         match operator:
             case Operator.is_set:
                 return _is_set(kind, value)
@@ -114,11 +125,24 @@ class Compiler:
         first, last = (self._typed(kind, each) for each in ends)
         return f"{value} BETWEEN {first} AND {last}"
 
-    def expression(self, found: Field) -> str:
-        """Return the value of a field."""
+    def expression(self, condition: Condition) -> str:
+        """Return the value of the field of a condition."""
+        found = fields.stored(condition.field, condition.kind)
+        if found.counts_messages:
+            return messages.count_of("c.account_id", "c.id", self._which(condition.messages))
         if not found.name.startswith(CUSTOM):
             return found.expression
         return f"({found.expression.format(key=self._bind('text', found.name.removeprefix(CUSTOM)))})"
+
+    def _which(self, counted: Messages) -> Iterator[str]:
+        """Yield the conditions on the messages that are counted."""
+        if counted.direction:
+            yield f"{messages.DIRECTION} = {self._bind('text', counted.direction.value)}"
+        if counted.status:
+            yield f"{messages.STATUS} = {self._bind('text', counted.status.value)}"
+        if counted.within:
+            since, _ = _since(Kind.time, self.now, counted.within)
+            yield f"{messages.CREATED_AT} >= {self._bind('timestamptz', since)}"
 
     def _lower(self, text: Value) -> str:
         return f"lower({self._bind('text', text)})"
@@ -126,7 +150,7 @@ class Compiler:
     def _typed(self, kind: Kind, value: Value) -> str:
         return self._bind(TYPES[kind], _sent(kind, value))
 
-    def _bind(self, type: str, value: Any) -> str:
+    def _bind(self, type: str, value: object) -> str:
         self.values.append(value)
         return f"CAST({self.mark(len(self.values) - 1)} AS {type})"
 
@@ -146,6 +170,8 @@ def _is_set(kind: Kind, value: str) -> str:
     match kind:
         case Kind.tags:
             return f"cardinality({value}) > 0"
+        case Kind.ids:
+            return "true"
         case Kind.text:
             return f"{value} <> ''"
         case _:

@@ -36,7 +36,7 @@ async def explain(unit: UnitOfWork, filter: Node, contact_id: int, at: datetime)
     leaves = list(filters.conditions(filter))
     for leaf in leaves:
         found = fields.stored(leaf.field, leaf.kind)
-        value = "NULL" if found.needs_conversation else f"CAST({compiler.expression(found)} AS text)"
+        value = "NULL" if found.is_elsewhere else f"CAST({compiler.expression(leaf)} AS text)"
         columns += [f"({compiler.compile(leaf)}) IS TRUE", value]
     columns.append(f"({compiler.compile(filter)}) IS TRUE")
     parameters = compiler.parameters | {"account_id": unit.actor.account_id, "contact_id": contact_id}

@@ -4,6 +4,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from app.domain.consent import sql as consent
 from app.domain.contacts.models import ContactStatus, CustomField, CustomFieldType, PipelineStage
 from app.domain.conversations import sql as conversations
 from app.domain.quiet_hours.area_codes import STATES
@@ -48,6 +49,7 @@ class Kind(enum.StrEnum):
     time = enum.auto()
     boolean = enum.auto()
     id = enum.auto()
+    ids = enum.auto()
 
 
 EQUALITY = (Operator.eq, Operator.ne, Operator.in_, Operator.not_in)
@@ -72,6 +74,7 @@ OPERATORS: Mapping[Kind, tuple[Operator, ...]] = {
     Kind.time: (Operator.before, Operator.after, Operator.between, *RELATIVE, *PRESENCE),
     Kind.boolean: (Operator.eq, Operator.ne, *PRESENCE),
     Kind.id: (*EQUALITY, *PRESENCE),
+    Kind.ids: (Operator.has_any, Operator.has_all, Operator.has_none, *PRESENCE),
 }
 
 NEGATED = {
@@ -95,7 +98,8 @@ def _plain(condition: str) -> str:
 class Field:
     """A field of the contact `c`: the SQL expression of its value, and the condition around a comparison of that.
 
-    `choices` are the values of a field that has only some.
+    `choices` are the values of a field that has only some. With `counts_messages`, the conditions of the field may say
+    which messages are counted.
     """
 
     name: str
@@ -104,10 +108,11 @@ class Field:
     description: str = ""
     choices: Sequence[str] = ()
     around: Callable[[str], str] = _plain
+    counts_messages: bool = False
 
     @property
-    def needs_conversation(self) -> bool:
-        """Return whether the expression is about the conversation `v` of the contact."""
+    def is_elsewhere(self) -> bool:
+        """Return whether the expression is about a row of another table, which `around` finds."""
         return self.around is not _plain
 
     @property
@@ -154,6 +159,20 @@ BUILT_IN = (
         "The time at which the last message to the contact was accepted.",
         around=conversations.has,
     ),
+    Field(
+        "message_count",
+        Kind.number,
+        "",
+        "The number of messages from and to the contact; of one direction or status, or of a time, where given.",
+        counts_messages=True,
+    ),
+    Field(
+        "opted_out_at",
+        Kind.time,
+        consent.OPTED_OUT_AT,
+        "The time of the opt-out that holds now.",
+        around=lambda condition: consent.is_suppressed_with("c.account_id", "c.phone", condition),
+    ),
 )
 
 CUSTOM_KINDS = {
@@ -183,7 +202,7 @@ CUSTOM_EXPRESSIONS = {
 def of_account(custom: Iterable[CustomField]) -> dict[str, Field]:
     """Return the fields of an account with these custom fields, by name."""
     own = (custom_field(each.key, CUSTOM_KINDS[CustomFieldType(each.type)], each) for each in custom)
-    return {field.name: field for field in (*BUILT_IN, *own)}
+    return NAMED | {field.name: field for field in own}
 
 
 def custom_field(key: str, kind: Kind, declared: CustomField | None = None) -> Field:
@@ -193,6 +212,12 @@ def custom_field(key: str, kind: Kind, declared: CustomField | None = None) -> F
 
 
 NAMED = {field.name: field for field in BUILT_IN}
+"""The fields of every account by name."""
+
+
+def declare(*fields: Field) -> None:
+    """Add fields about facts of areas that stand above this one."""
+    NAMED.update({field.name: field for field in fields})
 
 
 def stored(name: str, kind: Kind) -> Field:

@@ -1,12 +1,13 @@
 """Filters of segments: trees of conditions on a contact."""
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from app.domain.kernel.events import timestamp
+from app.domain.messages.models import Direction, MessageStatus
 from app.domain.segments.fields import Kind, Operator
 
 Value = str | int | float | bool | datetime
@@ -21,6 +22,31 @@ class Match(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Messages:
+    """The messages that a condition counts: of a direction, of a status, within a duration; None for any."""
+
+    direction: Direction | None = None
+    status: MessageStatus | None = None
+    within: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Return what is not None, as texts."""
+        found = {"direction": self.direction, "status": self.status, "within": self.within}
+        return {name: str(value) for name, value in found.items() if value is not None}
+
+    @staticmethod
+    def of(given: Mapping[str, str]) -> "Messages":
+        """Return the messages of texts by their names."""
+        direction, status = given.get("direction"), given.get("status")
+        return Messages(
+            Direction(direction) if direction else None, MessageStatus(status) if status else None, given.get("within")
+        )
+
+
+ALL_MESSAGES = Messages()
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A comparison of a field of a contact with values, which have the type of its kind."""
 
@@ -28,6 +54,7 @@ class Condition:
     kind: Kind
     operator: Operator
     values: tuple[Value, ...] = ()
+    messages: Messages = ALL_MESSAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +68,27 @@ class Group:
 Node = Condition | Group
 
 
+class GivenFilter(TypedDict, total=False):
+    """A filter as callers write it: a condition, or a group with one of three lists. Members may be null."""
+
+    all: "Sequence[GivenFilter] | None"
+    any: "Sequence[GivenFilter] | None"
+    none: "Sequence[GivenFilter] | None"
+    field: str | None
+    op: str | None
+    value: Sequence[str] | None
+    direction: str | None
+    status: str | None
+    within: str | None
+
+
 def store(node: Node) -> dict[str, Any]:
     """Return a filter as JSON. A condition keeps its kind, so that no later change of fields changes its sense."""
     if isinstance(node, Group):
         return {str(node.match): [store(each) for each in node.nodes]}
     values = [timestamp(each) if isinstance(each, datetime) else each for each in node.values]
-    return {"field": node.field, "kind": str(node.kind), "op": str(node.operator), "value": values}
+    stored = {"field": node.field, "kind": str(node.kind), "op": str(node.operator), "value": values}
+    return stored | node.messages.given()
 
 
 def load(stored: Mapping[str, Any]) -> Node:
@@ -57,7 +99,7 @@ def load(stored: Mapping[str, Any]) -> Node:
     kind, values = Kind(stored["kind"]), stored["value"]
     if kind is Kind.time and Operator(stored["op"]) not in DURATIONS:
         values = [datetime.fromisoformat(each) for each in values]
-    return Condition(stored["field"], kind, Operator(stored["op"]), tuple(values))
+    return Condition(stored["field"], kind, Operator(stored["op"]), tuple(values), Messages.of(stored))
 
 
 DURATIONS = frozenset({Operator.within_last, Operator.not_within_last})
@@ -68,7 +110,7 @@ def show(node: Node) -> dict[str, Any]:
     """Return a filter as callers write it: values are texts."""
     if isinstance(node, Group):
         return {str(node.match): [show(each) for each in node.nodes]}
-    shown = {"field": node.field, "op": str(node.operator)}
+    shown = {"field": node.field, "op": str(node.operator), **node.messages.given()}
     return shown | {"value": [show_value(each) for each in node.values]} if node.values else shown
 
 

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Select, func, select
 
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import filters
@@ -33,7 +35,12 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False, keep: bool = Fal
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Segment]:
     """Return segments by their ids."""
-    return {segment.id: segment for segment in await unit.all(_own(unit).where(Segment.id.in_(ids)))}
+    return {segment.id: segment for segment in await unit.all(_own(unit).where(records.among(Segment.id, ids)))}
+
+
+async def find_named(unit: UnitOfWork, text: str, limit: int) -> Sequence[Segment]:
+    """Return the first segments whose name contains a text."""
+    return await unit.all(named(_own(unit), Segment.name, text, limit))
 
 
 async def count_all(unit: UnitOfWork) -> int:

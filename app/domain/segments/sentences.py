@@ -1,7 +1,7 @@
 """Describe filters in words."""
 
 from app.domain.segments.fields import Operator
-from app.domain.segments.filters import Condition, Group, Match, Node, show_value
+from app.domain.segments.filters import Condition, Group, Match, Messages, Node, show_value
 
 WORDS = {
     Operator.eq: "is",
@@ -31,9 +31,16 @@ def describe(node: Node) -> str:
     """Return a filter as a sentence without its dot."""
     if isinstance(node, Condition):
         joined = (" and " if node.operator is Operator.between else ", ").join(map(show_value, node.values))
-        return f"{node.field} {WORDS[node.operator]} {joined}".rstrip()
+        return f"{node.field}{_counted(node.messages)} {WORDS[node.operator]} {joined}".rstrip()
     joined = (" and " if node.match is Match.all else " or ").join(map(_inner, node.nodes))
     return f"not ({joined})" if node.match is Match.none else joined
+
+
+def _counted(messages: Messages) -> str:
+    """Return which messages a condition counts, in brackets; empty for all."""
+    within = f"within the last {messages.within}" if messages.within else None
+    parts = [each for each in (messages.direction, messages.status, within) if each]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _inner(node: Node) -> str:

@@ -1,6 +1,5 @@
 """Create, change and delete segments."""
 
-from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from sqlalchemy import select
@@ -11,7 +10,7 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import fields, filters, queries
 from app.domain.segments.checking import Checker
-from app.domain.segments.filters import Node
+from app.domain.segments.filters import GivenFilter, Node
 from app.domain.segments.models import Segment
 
 MAX_NAME, MAX_SEGMENTS = 100, 500
@@ -21,10 +20,10 @@ class SegmentFields(TypedDict, total=False):
     """The fields of a segment that may be changed; omitted fields keep their values."""
 
     name: str
-    filter: Mapping[str, Any]
+    filter: GivenFilter
 
 
-async def create(unit: UnitOfWork, name: str, filter: Mapping[str, Any]) -> Segment:
+async def create(unit: UnitOfWork, name: str, filter: GivenFilter) -> Segment:
     """Save a segment; raise `InvalidInput`, and `Conflict` at the maximum of 500 segments."""
     values = await _checked(unit, {"name": name, "filter": filter})
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
@@ -52,7 +51,7 @@ async def delete(unit: UnitOfWork, segment: Segment) -> Segment:
     return segment
 
 
-async def check(unit: UnitOfWork, given: Mapping[str, Any]) -> Node:
+async def check(unit: UnitOfWork, given: GivenFilter) -> Node:
     """Return the filter that a caller wrote; raise `InvalidInput`."""
     return Checker(fields.of_account(await custom_fields.list_all(unit))).check(given)
 

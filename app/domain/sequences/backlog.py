@@ -2,5 +2,5 @@
 
 OLDEST = {
     "sequences": "SELECT extract(epoch FROM $1 - min(next_send_at)) FROM sequence_enrollments"
-    " WHERE status = 'active' AND NOT is_paused",
+    " WHERE status = 'active' AND NOT is_set_aside",
 }

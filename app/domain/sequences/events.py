@@ -9,7 +9,7 @@ from app.domain.kernel.events import event
 @event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DripCompleted(ContactEvent):
-    """The last message of a drip sequence was sent to a contact."""
+    """The carrier accepted the last message of a drip sequence to a contact."""
 
     name = "drip_completed"
     live_kind = None

@@ -1,28 +1,38 @@
 """Rows that the statements of drip steps return."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
 from app.domain.contacts.custom_fields import Value
 from app.domain.messages.eligibility.limited import Limits, recipient_of
 from app.domain.quiet_hours.limits import Recipient
+from app.domain.sequences.schedule import week_of
 
 
 class DueStep(NamedTuple):
-    """A due step, its claimed enrollment, and the values that the message and the event contain.
+    """A due step, its claimed enrollment, and the values that the message contains.
 
-    `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `was_sent` is
-    true when an earlier claim sent the step. `replies` are the newest inbound bodies since enrollment. `next_delay` is
-    in minutes, after `next_days` days and until `next_at`; the last step has none. `limits` say when the next step may
-    leave.
+    `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `sent_as` is
+    the id of the message by which an earlier claim sent the step. `replies` are the newest inbound bodies since
+    enrollment. `next_delay` is in minutes, after `next_days` days and until `next_at`; the last step has none. `limits`
+    say when a step may leave.
     """
 
     id: int
     account_id: int
     contact_id: int
     sequence_id: int
-    sequence_name: str
+    sequence_status: str
+    exits_on_reply: bool
+    skips_refused: bool
+    window_start: int | None
+    window_end: int | None
+    window_days: Sequence[str]
+    steps_version: int
     position: int
+    key: int
     attempts: int
     next_send_at: datetime
     claimed_until: datetime
@@ -38,12 +48,15 @@ class DueStep(NamedTuple):
     next_days: int | None
     next_delay: int | None
     next_at: int | None
-    was_sent: bool
+    sent_as: int | None
     has_opted_out: bool
+    has_exit_stage: bool
+    has_exit_tag: bool
     replies: list[str]
     newest_inbound_id: int
     limits: Limits
 
     def recipient_at(self, now: datetime) -> Recipient:
         """Return the facts that decide when a step may leave."""
-        return recipient_of(self.phone, self.limits, now)
+        within = week_of(self.window_start, self.window_end, self.window_days)
+        return replace(recipient_of(self.phone, self.limits, now), within=within)

@@ -1,14 +1,19 @@
 """The time of a step: its delay in the recipient's calendar, then the next time that quiet hours allow."""
 
+from collections.abc import Collection
 from datetime import datetime, time, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.domain.quiet_hours import limits
 from app.domain.quiet_hours.limits import Recipient
+from app.domain.quiet_hours.rules import EVERY_DAY
+from app.domain.quiet_hours.windows import OPEN_WEEK, Span, Week
 
 NEVER_OPEN = timedelta(days=14)
 """The wait of a step for a recipient whose zones are never open together."""
+
+CLOSED = Span(0, 0)
 
 
 class Delay(NamedTuple):
@@ -17,6 +22,14 @@ class Delay(NamedTuple):
     days: int
     minutes: int
     at_minute: int | None = None
+
+
+def week_of(start: int | None, end: int | None, weekdays: Collection[str]) -> Week:
+    """Return the window of a sequence on each day of the week: minutes of the day, on some weekdays; None for none."""
+    if start is None or end is None:
+        return OPEN_WEEK
+    days = [Span(start, end) if day in weekdays else CLOSED for day in EVERY_DAY]
+    return (days[0], days[1], days[2], days[3], days[4], days[5], days[6])
 
 
 def due_at(recipient: Recipient, start: datetime, delay: Delay, seed: int, apart: timedelta = timedelta()) -> datetime:
@@ -32,10 +45,13 @@ def due_at(recipient: Recipient, start: datetime, delay: Delay, seed: int, apart
     wanted = max(day.astimezone(start.tzinfo) + timedelta(minutes=delay.minutes), start + apart)
     if delay.at_minute is not None:
         wanted = _next_at(wanted, zone, delay.at_minute)
+    return open_at(recipient, wanted, seed)
+
+
+def open_at(recipient: Recipient, wanted: datetime, seed: int) -> datetime:
+    """Return the first time, from a wanted one on, that the recipient's window and caps allow."""
     deferral = limits.decide(recipient, wanted, seed).deferral
-    if deferral is None:
-        return wanted
-    return deferral.until or wanted + NEVER_OPEN
+    return wanted if deferral is None else deferral.until or wanted + NEVER_OPEN
 
 
 def _next_at(instant: datetime, zone: ZoneInfo, minute: int) -> datetime:

@@ -1,8 +1,8 @@
 """Sends due steps: claim, send through the acceptor, advance to the next step.
 
 The claim is committed before the send, and the advance after it. If a worker crashes in between, the claim expires, and
-the repeated send gets the stored answer of its idempotency key. An enrollment advances from a step once, because the
-update is conditional on its position.
+the next one finds the stored answer of the send's idempotency key. An enrollment advances from a step once, because the
+update is conditional on its version, position and time.
 """
 
 import asyncio
@@ -18,10 +18,9 @@ from app.domain.consent import quoted_replies
 from app.domain.consent import sql as consent
 from app.domain.contacts import placeholders
 from app.domain.contacts import sql as contacts
-from app.domain.events import sql as events
+from app.domain.kernel import sql as kernel
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
-from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
@@ -30,14 +29,22 @@ from app.domain.messages.eligibility.limited import limits_of
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition, Send
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
-from app.domain.sequences.events import DripCompleted
-from app.domain.sequences.exits import OPTED_OUT, REPLIED, WAS_SENT, step_key
+from app.domain.sequences import following
+from app.domain.sequences.exits import OPTED_OUT, REPLIED, STAGE, STEP_KEY, TAG, step_key
+from app.domain.sequences.models import SequenceStatus
+from app.domain.sequences.results import settle
 from app.domain.sequences.rows import DueStep
-from app.domain.sequences.schedule import NEVER_OPEN, Delay, due_at
+from app.domain.sequences.schedule import NEVER_OPEN, Delay, due_at, open_at
+from app.domain.sequences.setting_aside import HAS_RETURNING, bring_back, set_aside
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
 
-LEASE = timedelta(minutes=1)
+LEASE = timedelta(seconds=10)
+"""The time after which the step of a worker that died is due again: many times as long as a batch takes.
+
+A batch that takes longer is safe: the keys of its sends are stored.
+"""
+
 LATE = timedelta(minutes=5)
 APART = timedelta(hours=1)
 """The minimum time between two steps after a late one, so that an outage does not cause a burst of messages."""
@@ -53,55 +60,80 @@ PASSING = (*OF_ACCOUNT, *gates.CONTACT.errors, *gates.HOLD.errors, *gates.SENDER
 
 CLAIM = f"""
 WITH due AS (
-  SELECT id FROM sequence_enrollments WHERE status = 'active' AND NOT is_paused AND next_send_at <= $1
+  SELECT id FROM sequence_enrollments WHERE status = 'active' AND NOT is_set_aside AND next_send_at <= $1
     AND (claimed_until IS NULL OR claimed_until <= $1)
+    AND sequence_id <> ALL(ARRAY(SELECT id FROM sequences WHERE follows_below IS NOT NULL))
   ORDER BY next_send_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), claimed AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
 )
-SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.name AS sequence_name, e.position, e.attempts, e.next_send_at,
-  e.claimed_until, {contacts.PLACEHOLDERS}, a.company_name, step.body,
+SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.status AS sequence_status, s.exits_on_reply, s.skips_refused,
+  s.window_start, s.window_end, s.window_days, e.steps_version, e.position, step.key, e.attempts, e.next_send_at,
+  e.claimed_until, {contacts.placeholders(contacts.PLACEHOLDERS)}, a.company_name, step.body,
   {templates.fallbacks_of("e.account_id")} AS fallbacks,
   next.delay_days AS next_days, next.delay_minutes AS next_delay, next.at_minute AS next_at,
-  {WAS_SENT} AS was_sent,
-  {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
+  {kernel.answered(*STEP_KEY, "message_id")}::bigint AS sent_as,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
+  {contacts.STAGE} = ANY(s.exit_stages) AS has_exit_stage, {contacts.TAGS} && s.exit_tags AS has_exit_tag,
   {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies,
+  {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {limits_of("e.account_id", "c.phone", "0")} AS limits
 FROM claimed e
 JOIN sequences s ON s.id = e.sequence_id
 {contacts.join("e.contact_id")}
 {accounts.join("e.account_id")}
-JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.position = e.position
-LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.position = e.position + 1
+JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.version = e.steps_version
+  AND step.position = e.position
+LEFT JOIN sequence_steps next ON next.sequence_id = e.sequence_id AND next.version = e.steps_version
+  AND next.position = e.position + 1
 ORDER BY e.next_send_at, e.id
 """
 
-# After a newer inbound message the step is not sent; the next claim decides.
+LOCK_ACTIVE = """
+SELECT id FROM sequences WHERE id = ANY($1::bigint[]) AND status = 'active' AND follows_below IS NULL
+ORDER BY id FOR SHARE
+"""
+
+# After a newer inbound message, a pause or another version the step is not sent; the next claim decides.
 FIND_UNCHANGED = f"""
 SELECT e.id FROM sequence_enrollments e
-JOIN unnest($1::bigint[], $2::bigint[]) AS claimed(id, newest_inbound_id) ON claimed.id = e.id
-WHERE e.status = 'active' AND NOT e.is_paused
+JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::bigint[])
+  AS claimed(id, version, due_at, newest_inbound_id) ON claimed.id = e.id
+WHERE e.status = 'active' AND e.steps_version = claimed.version AND e.next_send_at = claimed.due_at
+  AND e.sequence_id = ANY($5::bigint[])
   AND NOT {messages.has_inbound_after("e.contact_id", "claimed.newest_inbound_id")}
 ORDER BY e.id FOR SHARE OF e
 """
 
-IS_DUE = """
-SELECT EXISTS (SELECT FROM sequence_enrollments WHERE status = 'active' AND NOT is_paused AND next_send_at <= $1
-  AND (claimed_until IS NULL OR claimed_until <= $1))
+IS_DUE = f"""
+SELECT {HAS_RETURNING} OR {following.IS_FOLLOWED} OR EXISTS (
+  SELECT FROM sequence_enrollments WHERE status = 'active' AND NOT is_set_aside AND next_send_at <= $1
+    AND (claimed_until IS NULL OR claimed_until <= $1))
 """
 
 ADVANCE = """
 WITH sent AS (
-  SELECT e.id, s.next_send_at FROM sequence_enrollments e
-  JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS s(id, position, next_send_at)
-    ON s.id = e.id AND s.position = e.position
+  SELECT e.id, s.next_send_at, s.message_id FROM sequence_enrollments e
+  JOIN unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[])
+    AS s(id, version, position, due_at, next_send_at, message_id)
+    ON s.id = e.id AND s.version = e.steps_version AND s.position = e.position AND s.due_at = e.next_send_at
   WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
 )
 UPDATE sequence_enrollments e SET position = e.position + 1, next_send_at = sent.next_send_at, claimed_until = NULL,
-  attempts = 0, status = CASE WHEN sent.next_send_at IS NULL THEN 'completed' ELSE e.status END,
-  ended_at = CASE WHEN sent.next_send_at IS NULL THEN $4::timestamptz END
+  attempts = 0, remaining = NULL, paused_until = NULL, last_message_id = sent.message_id,
+  status = CASE WHEN sent.next_send_at IS NULL THEN 'finishing' ELSE e.status END
 FROM sent WHERE e.id = sent.id RETURNING e.id
+"""
+
+COUNT_SENT = """
+WITH counted AS (
+  SELECT step.id, c.sent FROM sequence_steps step
+  JOIN (SELECT sequence_id, version, position, count(*) AS sent
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS s(sequence_id, version, position) GROUP BY 1, 2, 3) c
+    USING (sequence_id, version, position)
+  ORDER BY step.id FOR NO KEY UPDATE OF step
+)
+UPDATE sequence_steps step SET sent = step.sent + counted.sent FROM counted WHERE step.id = counted.id
 """
 
 TRY_LATER = """
@@ -135,43 +167,55 @@ class Drip:
 
     async def run(self) -> bool:
         """Send one batch of steps; return True when more may be due."""
-        now = self.clock.now()
-        rows = await claims.claim(
-            self.database.pool,
-            DueStep,
-            CLAIM,
-            now,
-            now + LEASE,
-            self.batch,
-            give_back=self._release,
-            seconds=LEASE.seconds,
-        )
-        for row in rows:
-            if reason := _exit_reason(row):
-                await self._exit(row, reason)
-        open = [row for row in rows if not _exit_reason(row)]
+        is_followed = await following.go_on(self.database, self.clock, self.notify)
+        more = await bring_back(self.database.pool) or is_followed
+        rows = await self._claim(self.clock.now())
+        await self._set_aside([row for row in rows if row.sequence_status == SequenceStatus.paused])
+        active = [row for row in rows if row.sequence_status != SequenceStatus.paused]
+        open = [row for row in active if not await self._settle(row)]
         check = _unchanged(open)
-        refusals = await asyncio.gather(*(self._send(row, check) for row in open))
-        if sent := [row for row, refusal in zip(open, refusals, strict=True) if refusal is None]:
-            await claims.persist(lambda: self._advance(sent), LEASE.seconds)
-        for row, refusal in zip(open, refusals, strict=True):
-            if refusal is not None:
-                await claims.persist(partial(self._handle_refusal, row, refusal), LEASE.seconds)
-        return len(rows) == self.batch
+        sent = await asyncio.gather(*(self._send(row, check) for row in open))
+        await self._record(list(zip(open, sent, strict=True)))
+        return more or len(rows) == self.batch
 
     async def due(self) -> bool:
         """Return whether a step is due."""
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
-    async def _send(self, row: DueStep, check: Check) -> DomainError | None:
-        """Send a step, unless it was sent before; return the error that refuses it."""
-        if row.was_sent:
-            return None
+    async def _claim(self, now: datetime) -> Sequence[DueStep]:
+        until, seconds = now + LEASE, LEASE.seconds
+        found = (DueStep, CLAIM, now, until, self.batch)
+        return await claims.claim(self.database.pool, *found, give_back=self._release, seconds=seconds)
+
+    async def _set_aside(self, rows: Sequence[DueStep]) -> None:
+        if rows:
+            claimed = [(row.id, row.claimed_until) for row in rows]
+            await set_aside(self.database.pool, [row.sequence_id for row in rows], claimed)
+
+    async def _settle(self, row: DueStep) -> bool:
+        """End an enrollment, or put its step off to the window of the sequence; return whether that was done."""
+        if row.sent_as is not None:
+            return False
+        if reason := _exit_reason(row):
+            await self._exit(row, reason)
+            return True
+        if row.window_start is None:
+            return False
+        now = self.clock.now()
+        open = open_at(row.recipient_at(now), now, row.id)
+        if open > now:
+            await self._put_off(row, open)
+        return open > now
+
+    async def _send(self, row: DueStep, check: Check) -> int | DomainError:
+        """Send a step unless it was sent before; return the id of its message, or the error that refuses it."""
+        if row.sent_as is not None:
+            return row.sent_as
         send = Send(
             to=row.phone,
             body=_render(row),
             consent_attested=True,
-            idempotency_key=step_key(row.id, row.position),
+            idempotency_key=step_key(row.id, row.key),
             purpose=Purpose.promotional,
             attestation=Attestation.enrollment,
             contact_id=row.contact_id,
@@ -180,53 +224,67 @@ class Drip:
         )
         actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}")
         try:
-            await self.acceptor.accept(actor, send)
+            return (await self.acceptor.accept(actor, send)).message_id
         except DomainError as refusal:
             return refusal
-        return None
 
-    async def _advance(self, rows: Sequence[DueStep]) -> None:
-        """Advance enrollments to their next step, or complete them and record `drip_completed`."""
+    async def _record(self, results: Sequence[tuple[DueStep, int | DomainError]]) -> None:
+        if sent := [(row, result) for row, result in results if isinstance(result, int)]:
+            await claims.persist(lambda: self._advance(sent), LEASE.seconds)
+        for row, result in results:
+            if isinstance(result, DomainError):
+                await claims.persist(partial(self._handle_refusal, row, result), LEASE.seconds)
+
+    async def _advance(self, sent: Sequence[tuple[DueStep, int | None]]) -> None:
+        """Advance enrollments to their next step, and settle those whose carrier has answered about their message.
+
+        The messages are locked first, so that an answer either is seen here or is an event of a later transaction. A
+        step without a message was skipped.
+        """
         now = self.clock.now()
         async with self.database.pool.acquire() as connection, connection.transaction():
+            results = await connection.fetch(messages.LOCK_RESULTS, [id for _, id in sent if id is not None])
             moved = await connection.fetch(
                 ADVANCE,
-                [row.id for row in rows],
-                [row.position for row in rows],
-                [_next_send_at(row, now) for row in rows],
-                now,
+                [row.id for row, _ in sent],
+                [row.steps_version for row, _ in sent],
+                [row.position for row, _ in sent],
+                [row.next_send_at for row, _ in sent],
+                [_next_send_at(row, now) for row, _ in sent],
+                [id for _, id in sent],
             )
             ids = {row["id"] for row in moved}
-            completed = [row for row in rows if row.id in ids and row.next_delay is None]
-            await _record_completed(connection, completed, now)
-        if completed:
+            await _count_sent(connection, [row for row, id in sent if row.id in ids and id is not None])
+            has_completed = await settle(connection, results, now)
+        if has_completed:
             self.notify("events")
 
     async def _handle_refusal(self, row: DueStep, refusal: DomainError) -> None:
-        """Retry a refused step later, or end its enrollment. Quiet hours and caps put it off until their time.
+        """Retry a refused step later, skip it, or end its enrollment. Quiet hours and caps put it off until their time.
 
         After a change since the claim, or when the database was unreachable, the claim is released and the step is due
         at once; its idempotency key prevents a second send.
         """
-        if isinstance(refusal, Unavailable | Conflict):
-            await self._release([row])
-            return
-        if isinstance(refusal, QuietHours | FrequencyCap):
-            at = refusal.not_before or self.clock.now() + NEVER_OPEN
-            await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, at)
-            return
-        attempts = row.attempts
-        if isinstance(refusal, OF_ACCOUNT):
-            attempts = 0
-        if isinstance(refusal, PASSING) and attempts < len(RETRIES):
-            at = self.clock.now() + RETRIES[attempts]
-            await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at)
-        else:
-            await self._exit(row, refusal.code)
+        attempts = 0 if isinstance(refusal, OF_ACCOUNT) else row.attempts
+        match refusal:
+            case Unavailable() | Conflict():
+                await self._release([row])
+            case QuietHours() | FrequencyCap():
+                await self._put_off(row, refusal.not_before or self.clock.now() + NEVER_OPEN)
+            case _ if isinstance(refusal, PASSING) and attempts < len(RETRIES):
+                at = self.clock.now() + RETRIES[attempts]
+                await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at)
+            case _ if isinstance(refusal, PASSING) and row.skips_refused and row.next_delay is not None:
+                await self._advance([(row, None)])
+            case _:
+                await self._exit(row, refusal.code)
 
     async def _release(self, rows: Sequence[DueStep]) -> None:
         for row in rows:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until)
+
+    async def _put_off(self, row: DueStep, until: datetime) -> None:
+        await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, until)
 
     async def _exit(self, row: DueStep, reason: str) -> None:
         await self.database.pool.execute(EXIT, row.id, row.claimed_until, reason, self.clock.now())
@@ -239,19 +297,26 @@ def _render(row: DueStep) -> str:
 
 def _exit_reason(row: DueStep) -> str | None:
     """Return the reason that ends an enrollment before its next step, whether or not its event was dispatched."""
-    if row.was_sent:
-        return None
-    if row.has_opted_out:
-        return OPTED_OUT
-    return REPLIED if any(quoted_replies.is_reply(body) for body in row.replies) else None
+    has_replied = row.exits_on_reply and any(quoted_replies.is_reply(body) for body in row.replies)
+    found = {OPTED_OUT: row.has_opted_out, REPLIED: has_replied, STAGE: row.has_exit_stage, TAG: row.has_exit_tag}
+    return next((reason for reason, holds in found.items() if holds), None)
 
 
 def _unchanged(rows: Sequence[DueStep]) -> Check:
-    """Return the check of which enrollments have not changed since their claim."""
-    newest_inbound_id = {row.id: row.newest_inbound_id for row in rows}
+    """Return the check of which enrollments have not changed since their claim, in sequences that are active."""
+    claimed = {row.id: row for row in rows}
 
     async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
-        rows = await connection.fetch(FIND_UNCHANGED, ids, [newest_inbound_id[id] for id in ids])
+        asked = [claimed[id] for id in ids]
+        active = await connection.fetch(LOCK_ACTIVE, list({row.sequence_id for row in asked}))
+        rows = await connection.fetch(
+            FIND_UNCHANGED,
+            ids,
+            [row.steps_version for row in asked],
+            [row.next_send_at for row in asked],
+            [row.newest_inbound_id for row in asked],
+            [row["id"] for row in active],
+        )
         return [row["id"] for row in rows]
 
     return check
@@ -266,25 +331,7 @@ def _next_send_at(row: DueStep, now: datetime) -> datetime | None:
     return due_at(row.recipient_at(now), now, delay, row.id, APART if is_late else timedelta())
 
 
-async def _record_completed(connection: Connection, completed: Sequence[DueStep], now: datetime) -> None:
-    await connection.execute(
-        events.INSERT,
-        [row.account_id for row in completed],
-        [DripCompleted.name] * len(completed),
-        [row.contact_id for row in completed],
-        [_completed(row, now).payload() for row in completed],
-        [None] * len(completed),
-    )
-
-
-def _completed(row: DueStep, now: datetime) -> DripCompleted:
-    return DripCompleted(
-        contact_id=row.contact_id,
-        first_name=row.first_name,
-        last_name=row.last_name,
-        phone=row.phone,
-        email=row.email,
-        sequence_id=row.sequence_id,
-        sequence_name=row.sequence_name,
-        completed_at=timestamp(now),
-    )
+async def _count_sent(connection: Connection, rows: Sequence[DueStep]) -> None:
+    if rows:
+        columns = ([getattr(row, name) for row in rows] for name in ("sequence_id", "steps_version", "position"))
+        await connection.execute(COUNT_SENT, *columns)

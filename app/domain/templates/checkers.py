@@ -41,7 +41,7 @@ async def find(unit: UnitOfWork, account_ids: Sequence[int]) -> dict[int, Checke
         account.smart_encoding,
         account.fold_accents,
     )
-    return {account.id: Checker(sender, await vocabulary.find(unit))}
+    return {account.id: Checker(sender, await vocabulary.find(unit, of_bookings=True))}
 
 
 def _hosts(account: Account) -> frozenset[str]:

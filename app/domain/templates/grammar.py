@@ -9,6 +9,9 @@ from app.domain.templates import dates
 
 TEXT_FILTERS = ("title", "upper", "lower", "first_word")
 DATE = "date"
+BOOKING = "booking."
+"""The beginning of the names that only texts about bookings have."""
+
 FILTERS = (*TEXT_FILTERS, DATE)
 BRACES = "Write {{ and }} for braces that are sent."
 
@@ -138,6 +141,9 @@ def _check_use(used: Placeholder, vocabulary: Vocabulary) -> Iterator[Fault]:
     place = _at("{" + used.name + "}", used.start)
     known = vocabulary.names.get(used.name)
     if known is None:
+        if used.name.startswith(BOOKING) and not any(name.startswith(BOOKING) for name in vocabulary.names):
+            yield Fault(used.start, used.end, f"{place} is filled in only in texts about bookings.")
+            return
         nearest = vocabulary.find_nearest(used.name)
         hint = f"Did you mean {{{nearest}}}?" if nearest else f"There are {_names(vocabulary)}."
         yield Fault(used.start, used.end, f"{place} is not a placeholder. {hint}")

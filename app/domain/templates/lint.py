@@ -251,7 +251,7 @@ def _check_phishing(checked: Checked) -> Found:
 
 def _check_blanks(checked: Checked) -> Found:
     for place in checked.find(_blanks):
-        yield f"{checked.text[slice(*place)]} is a blank that nothing fills.", place
+        yield f"{checked.text[slice(*place)]} is not a placeholder, and is not filled in.", place
 
 
 def _check_encoding(checked: Checked) -> Found:

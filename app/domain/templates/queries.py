@@ -1,8 +1,11 @@
 """Queries for saved templates and the fallbacks of placeholders."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import Select, func, select
 
 from app.domain.kernel.errors import NotFound
+from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates.models import PlaceholderFallback, Template
@@ -24,6 +27,11 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Template:
     if template is None:
         raise NotFound(kind="template", id=id)
     return template
+
+
+async def find_named(unit: UnitOfWork, text: str, limit: int) -> Sequence[Template]:
+    """Return the first templates whose name contains a text."""
+    return await unit.all(named(_own(unit), Template.name, text, limit))
 
 
 async def find_fallbacks(unit: UnitOfWork) -> dict[str, str]:

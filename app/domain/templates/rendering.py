@@ -32,14 +32,23 @@ Fallbacks = tuple[tuple[str, str], ...]
 GAP = "\0"
 """Stands for an empty value until the spaces around it are closed. No text holds it: PostgreSQL does not store it."""
 
-_SIGN = r"(?=[,.!?;:])"
 _BLANKS = r"(?<![ \t])[ \t]*+"
 """All blanks of a place. A search that began anew at each of them would take their number squared."""
 
-_gap_at_start = re.compile(rf"^[ \t]*{GAP}[{GAP} \t]*(?:[,;:!][ \t]*)?", re.MULTILINE)
-_gap_at_end = re.compile(rf"{_BLANKS}{GAP}[{GAP} \t]*+(?:$|{_SIGN})", re.MULTILINE)
+_DASH = "[-–—]"
+
+_gaps = re.compile(rf"{GAP}[{GAP} \t,;:]*{GAP}|\([ \t]*{GAP}[{GAP} \t]*\)")
+_gap_at_start = re.compile(
+    rf"^(?:[ \t]*{GAP}[{GAP} \t]*(?:(?:,|[,.!?;:]+(?!\S)|{_DASH}(?!\S))[ \t]*)?)++", re.MULTILINE
+)
+_gap_at_sign = re.compile(
+    rf"(?:([,.!?;:])|{_BLANKS}(?<=[ \t]){_DASH})?{_BLANKS}{GAP}[{GAP} \t]*+([,.!?;:]++(?!\d)|$)", re.MULTILINE
+)
 _gap = re.compile(rf"({_BLANKS}){GAP}[{GAP} \t]*+(?<=(.))", re.DOTALL)
 _word_start = re.compile(r"(?:^|(?<=[\s\-])|(?<=\b[A-Za-z]['’]))\w")
+
+STRENGTHS = {",": 1, "": 2, ":": 3, ";": 3, ".": 4, "!": 4, "?": 4}
+"""The sign that stays where a gap brings two together; the empty text is the end of a line."""
 
 Show = Callable[[object], str]
 
@@ -144,9 +153,15 @@ TEXT_FILTERS: dict[str, Callable[[str], str]] = {
 
 
 def _close_gaps(text: str) -> str:
-    """Remove gaps with the spaces around them: `Hi , your` is `Hi, your`, and there is one space between words."""
-    text = _gap_at_end.sub("", _gap_at_start.sub("", text))
-    return _gap.sub(_between, text)
+    """Remove gaps with the spaces and the signs that were theirs: `Hi , your` is `Hi, your`, `here, !` is `here!`."""
+    text = _gap_at_start.sub("", _gaps.sub(GAP, text))
+    return _gap.sub(_between, _gap_at_sign.sub(_stronger, text))
+
+
+def _stronger(gap: re.Match[str]) -> str:
+    """Return one of the signs around a gap; a dash before the gap goes with it."""
+    before, after = gap[1] or "", gap[2]
+    return before if before and STRENGTHS[before] >= STRENGTHS[after[:1]] else after
 
 
 def _between(gap: re.Match[str]) -> str:

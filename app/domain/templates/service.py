@@ -60,7 +60,7 @@ async def set_fallback(unit: UnitOfWork, name: str, fallback: str | None) -> str
 
     Raises `InvalidInput` for an unknown placeholder, and for a fallback that is too long.
     """
-    known = await vocabulary.find(unit)
+    known = await vocabulary.find(unit, of_bookings=True)
     if name not in known.names:
         nearest = known.find_nearest(name)
         hint = f" Did you mean {nearest}?" if nearest else ""
@@ -87,7 +87,7 @@ async def _checked(unit: UnitOfWork, fields: TemplateFields) -> TemplateFields:
     if "name" in fields:
         values["name"] = _name(fields["name"])
     if "body" in fields:
-        checking.check(fields["body"], await vocabulary.find(unit), "body")
+        checking.check(fields["body"], await vocabulary.find(unit, of_bookings=True), "body")
         values["body"] = fields["body"]
     return values
 

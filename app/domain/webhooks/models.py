@@ -68,7 +68,10 @@ class Subscription(Base):
 
 
 class DeliveryStatus(enum.StrEnum):
-    """The state of a delivery. A `skipped` one was created while its subscription was disabled; it can be replayed."""
+    """The state of a delivery. A `skipped` one was pending when its subscription was disabled, or created later.
+
+    It can be replayed.
+    """
 
     pending = enum.auto()
     delivered = enum.auto()
@@ -78,7 +81,7 @@ class DeliveryStatus(enum.StrEnum):
 
 
 class Delivery(Base):
-    """One event for one subscription. `body` is serialised once and sent unchanged, on every attempt and replay.
+    """One event for one subscription. `body` is serialized once and sent unchanged, on every attempt and replay.
 
     `event` is the plain name for a hook and the dotted name for an endpoint.
     """

@@ -36,5 +36,5 @@ async def notify(connection: Connection, subscription: Owned, kind: NoticeKind, 
     text = f"{url} {what}."
     await connection.execute(ADD, account_id, id, kind, text)
     subject = f"Webhook {id} to {split(url).netloc} {state}"
-    event = OwnersNotified(kind=NoticeOf.webhook, title=subject, body=f"{text} {advice}")
+    event = OwnersNotified(kind=NoticeOf.webhook, title=subject, body=f"{text} {advice}", subject_id=id)
     await connection.execute(events.INSERT, [account_id], [event.name], [None], [event.payload()], [None])

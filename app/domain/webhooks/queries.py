@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, func, literal_column, select
 
 from app.domain.accounts.credentials import lives, sees_all
+from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -89,7 +90,7 @@ async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Deli
 
 async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Subscription]:
     """Return subscriptions that the actor manages, by their ids."""
-    return {row.id: row for row in await unit.all(_own(unit).where(Subscription.id.in_(ids)))}
+    return {row.id: row for row in await unit.all(_own(unit).where(records.among(Subscription.id, ids)))}
 
 
 async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[Attempt]:

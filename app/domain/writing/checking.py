@@ -64,7 +64,7 @@ def _form(candidate: str, brief: Brief) -> list[str]:
 def _blanks(candidate: str, brief: Brief) -> list[str]:
     source = " ".join(brief.sources)
     return [
-        f"It has a blank that nothing fills: {blank}."
+        f"It has a blank that is not filled in: {blank}."
         for blank in _BLANK.findall(candidate)
         if not _is_filled(blank, brief.placeholders) and not (blank in source and len(blank) > 1)
         if blank[0] in "{}" or "[" not in source

@@ -10,7 +10,7 @@ import strawberry
 
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.graphql.core.loading import Loader, Pause, Pauses
+from app.graphql.core.loading import Load, Loader, Pause, Pauses
 from app.services import Services
 
 T = TypeVar("T")
@@ -46,17 +46,17 @@ class Context:
         if self.pause:
             self.pause = self._pauses.counted(self.pause)
 
-    async def load(self, find: Find[K, V], key: K | None) -> V | None:
-        """Return what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
+    def load(self, find: Find[K, V], key: K | None) -> Load[V | None]:
+        """Load what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
 
         async def load_all(keys: list[K]) -> list[V | None]:
             found = await find(self.unit, keys)
             return [found.get(key) for key in keys]
 
-        return None if key is None else await self._load(find, load_all, key)
+        return self._load(find, load_all, key)
 
-    async def load_rows(self, find: FindRows[K, V], by: str, key: K) -> list[V]:
-        """Return the rows that an area's batch query finds for a key; `by` is the attribute that holds the key."""
+    def load_rows(self, find: FindRows[K, V], by: str, key: K) -> Load[list[V]]:
+        """Load the rows that an area's batch query finds for a key; `by` is the attribute that holds the key."""
 
         async def load_all(keys: list[K]) -> list[list[V]]:
             found: dict[K, list[V]] = {key: [] for key in keys}
@@ -64,16 +64,23 @@ class Context:
                 found[getattr(row, by)].append(row)
             return list(found.values())
 
-        return await self._load(find, load_all, key)
+        return self._load(find, load_all, key)
 
-    async def _load(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]], key: K) -> Any:
-        """Ask for a key together with the rest of its level."""
-        if find not in self._loaders:
-            self._loaders[find] = Loader(load_all, self._pauses)
-        return await self._loaders[find].load(key)
+    def _load(self, find: object, load_all: Callable[[list[K]], Awaitable[list[Any]]], key: K | None) -> Load[Any]:
+        loader = self._loaders.get(find)
+        if loader is None:
+            loader = self._loaders[find] = Loader(load_all, self._pauses)
+        return Load(loader, key)
 
 
 Info = strawberry.Info[Context, None]
+
+
+@dataclass
+class PlannedInfo(Info):
+    """The `info` of a resolver in a plan; of a list also the attributes of its records that are read, None for all."""
+
+    columns: frozenset[str] | None = None
 
 
 def row_of(root: object, kind: type[T]) -> T:
@@ -91,7 +98,7 @@ def given(values: dict[str, Any], shape: type[T]) -> T:
     written = {name: value.value for name, value in values.items() if value is not None}
     for name, value in written.items():
         if value is None and name not in _emptiable(shape):
-            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep what is there.", field=name)
+            raise InvalidInput(reason=f"{name} must not be null. Leave it out to keep the present value.", field=name)
     return cast("T", written)
 
 

@@ -29,7 +29,8 @@ class Refusals:
 @strawberry.schema_directive(
     locations=[Location.ARGUMENT_DEFINITION, Location.INPUT_FIELD_DEFINITION],
     name="constraint",
-    description="The limits of a value, of each item where it is a list. Other values are refused.",
+    description="The limits of a value, of each item where it is a list, and of the number of its items. Other values "
+    "are refused.",
 )
 class Constraint:
     """The limits of an argument or input field: constants of the code that refuses other values."""
@@ -41,6 +42,8 @@ class Constraint:
     pattern: str | None = strawberry.field(
         default=strawberry.UNSET, description="The pattern that the text must match."
     )
+    min_items: int | None = strawberry.field(default=strawberry.UNSET, description="The fewest items of a list.")
+    max_items: int | None = strawberry.field(default=strawberry.UNSET, description="The most items of a list.")
 
 
 def guarded(scope: str, *codes: str) -> list[Any]:

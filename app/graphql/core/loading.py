@@ -1,10 +1,11 @@
 """Loaders, which read the records of many keys at once, and the pauses of an operation."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Awaitable, Callable, Generator, Hashable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 
 Pause = Callable[[], Awaitable[None]]
 """Lets others go on, in the middle of an operation that computes for long."""
@@ -40,6 +41,41 @@ class Pauses:
             await asyncio.sleep(0)
 
 
+class Load(NamedTuple, Generic[T]):
+    """A value that a loader reads when it is awaited, together with those of other keys."""
+
+    loader: "Loader[Any]"
+    key: Any
+
+    def __await__(self) -> Generator[Any, None, T]:
+        """Read the value."""
+        return self.start().__await__()
+
+    def start(self) -> asyncio.Future[T]:
+        """Ask the loader for the value."""
+        return self.loader.load(self.key)
+
+
+Resolver = TypeVar("Resolver", bound=Callable[..., Load[Any]])
+
+_READ: dict[Callable[..., Any], frozenset[str]] = {}
+
+
+def reads(*attributes: str) -> Callable[[Resolver], Resolver]:
+    """Declare the attributes of an object that a resolver reads, so that a list selects only the needed columns."""
+
+    def declare(resolver: Resolver) -> Resolver:
+        _READ[resolver] = frozenset(attributes)
+        return resolver
+
+    return declare
+
+
+def attributes_of(resolver: Callable[..., Any]) -> frozenset[str] | None:
+    """Return the attributes that a resolver is declared to read; None if it may read any."""
+    return _READ.get(resolver)
+
+
 class Loader(Generic[K]):
     """Loads values by key: those of a level of a query together, and each once."""
 
@@ -51,9 +87,12 @@ class Loader(Generic[K]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def load(self, key: K) -> asyncio.Future[Any]:
-        """Return the value of a key, which is read once no part of the operation pauses."""
+        """Return the value of a key, which is read once no part of the operation pauses; that of no key is None."""
         if key not in self._values:
             self._values[key] = asyncio.get_running_loop().create_future()
+            if key is None:
+                self._values[key].set_result(None)
+                return self._values[key]
             self._waiting.append(key)
             if len(self._waiting) == 1:
                 task = asyncio.create_task(self._read())

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, TypeVar, cast
 import strawberry
 
 from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, PlannedInfo
 from app.graphql.core.directives import Constraint
 from app.graphql.core.scalars import BigInt
 
@@ -117,12 +117,15 @@ def window(
 ) -> Window:
     """Return the wanted part of a list, whose name states its order too; raise `InvalidInput` for a wrong cursor."""
     places = {
-        argument: _open(info, argument, name, cursor) for argument, cursor in (("after", after), ("before", before))
+        argument: open_cursor(info, argument, name, cursor)
+        for argument, cursor in (("after", after), ("before", before))
     }
-    return Window(first, offset=offset, name=name, last=last, **places)
+    columns = info.columns if isinstance(info, PlannedInfo) else None
+    return Window(first, offset=offset, name=name, last=last, columns=columns, **places)
 
 
-def _open(info: Info, argument: str, name: str, cursor: str | None) -> str | None:
+def open_cursor(info: Info, argument: str, name: str, cursor: str | None) -> str | None:
+    """Return the place that a cursor of the named list seals; raise `InvalidInput` for another one."""
     if cursor is None:
         return None
     place = info.context.services.cursors.open(cursor, info.context.unit.actor.account_id, name)
@@ -131,11 +134,13 @@ def _open(info: Info, argument: str, name: str, cursor: str | None) -> str | Non
     return place
 
 
+def seal_cursor(info: Info, name: str, place: str) -> str:
+    """Return the cursor of a place in the named list."""
+    return info.context.services.cursors.close(place, info.context.unit.actor.account_id, name)
+
+
 def _seal(info: Info, page: Page[Any], index: int) -> str | None:
-    if not page.nodes:
-        return None
-    context = info.context
-    return context.services.cursors.close(page.place(index), context.unit.actor.account_id, page.window.name)
+    return seal_cursor(info, page.window.name, page.place(index)) if page.nodes else None
 
 
 def _page(root: object) -> Page[Any]:

@@ -1,10 +1,10 @@
 """Compiles documents into plans."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import partial
 from inspect import iscoroutinefunction
-from operator import attrgetter, itemgetter
-from typing import Any, cast
+from itertools import repeat
+from typing import Any, cast, get_origin
 
 from graphql import (
     ArgumentNode,
@@ -19,6 +19,7 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLLeafType,
     GraphQLList,
+    GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -33,7 +34,7 @@ from graphql import (
     VariableNode,
     assert_leaf_type,
     coerce_input_literal,
-    get_nullable_type,
+    get_named_type,
     get_operation_ast,
     is_leaf_type,
     is_required_argument,
@@ -41,35 +42,40 @@ from graphql import (
 )
 from graphql.execution import VariableValues
 from strawberry.schema.schema_converter import CustomGraphQLEnumType, GraphQLCoreConverter
-from strawberry.types import get_object_definition
 from strawberry.types.arguments import StrawberryArgument, convert_argument
 from strawberry.types.field import StrawberryField
 
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, PlannedInfo
+from app.graphql.core.loading import Load, attributes_of
+from app.graphql.execution.completing import (
+    complete_interfaces,
+    complete_leaf_lists,
+    complete_leaves,
+    complete_lists,
+    complete_nullable,
+    complete_objects,
+    complete_present,
+)
 from app.graphql.execution.plans import (
     Argument,
+    Column,
     Complete,
-    Items,
-    Later,
+    Field,
     Misfit,
     Plan,
     Resolve,
     Root,
-    Row,
     Run,
     Values,
     Variable,
 )
 from app.graphql.schema import CORE, schema
 
-MAX_ROWS = 1000
+MAX_FIELDS = 1000
 """The maximum number of fields of a plan: to compile one takes about 4 µs."""
 
 KEPT: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool, CORE.get_type("BigInt"): int}
 """The classes of values that these scalars show as they are."""
-
-MAX_SHAPES = 64
-"""The number of combinations of classes of an object's values whose completion is kept."""
 
 MAX_INT = 2**31 - 1
 """The largest value of the scalar Int."""
@@ -98,7 +104,7 @@ class _Compiler:
     def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self.arguments: list[tuple[Argument, ...]] = []
         self._fragments = fragments
-        self._rows = 0
+        self._fields = 0
 
     def compile_roots(self, operation: OperationDefinitionNode) -> Iterable[Root]:
         """Yield the root fields of an operation."""
@@ -108,66 +114,84 @@ class _Compiler:
             if nodes[0].name.value.startswith("__"):
                 raise Unplanned(f"{nodes[0].name.value} is resolved in another way")
             is_nullable = not isinstance(parent.fields[nodes[0].name.value].type, GraphQLNonNull)
-            yield Root(self._row(parent, key, nodes), nodes, is_nullable)
+            yield Root(self._field(parent, key, nodes), nodes, is_nullable)
 
-    def _row(self, parent: GraphQLObjectType, key: str, nodes: Sequence[FieldNode]) -> Row:
-        self._rows += 1
-        if self._rows > MAX_ROWS:
+    def _field(self, parent: GraphQLObjectType, key: str, nodes: Sequence[FieldNode]) -> Field:
+        self._fields += 1
+        if self._fields > MAX_FIELDS:
             raise Unplanned("too many fields")
         if nodes[0].name.value == TYPENAME:
-            return Row(key, _constant(parent.name), False, _unchanged)
+            return Field(key, lambda sources, run: [parent.name] * len(sources), _unchanged)
         described = parent.fields[nodes[0].name.value]
-        complete, definition = self._completer(described.type, nodes), _definition(described)
+        complete, definition = self._completion(described.type, nodes), _definition(described)
         if definition.base_resolver is None:
-            name = definition.python_name
-            return Row(key, _constant(name), False, complete, name, _kept(described.type))
-        return Row(key, *self._resolver(described, nodes), complete)
+            return Field(key, _attribute(definition.python_name), complete)
+        return Field(key, self._resolver(described, nodes), complete, _is_awaited(definition))
 
-    def _resolver(self, described: GraphQLField, nodes: Sequence[FieldNode]) -> tuple[Resolve, bool]:
-        """Return the resolver of a field, and whether it is asynchronous."""
+    def _resolver(self, described: GraphQLField, nodes: Sequence[FieldNode]) -> Resolve:
         definition = _definition(described)
-        assert definition.base_resolver
-        call = cast("Callable[..., Any]", definition.base_resolver.wrapped_func)
-        is_awaited = iscoroutinefunction(call)
+        call = _function(definition)
         if described.args:
-            return self._with_arguments(definition, call, described, nodes[0]), is_awaited
+            return self._with_arguments(definition, call, described, nodes)
         if _takes(definition, "self"):
-            return lambda source, run: call(source), is_awaited
+            return lambda sources, run: [*map(call, sources)]
         if _takes(definition, "self", "info"):
-            return lambda source, run: call(source, _info(definition, run)), is_awaited
+            return lambda sources, run: [*map(call, sources, repeat(_info(definition, run)))]
         raise Unplanned(f"{definition.python_name} is resolved in another way")
 
     def _with_arguments(
-        self, definition: StrawberryField, call: Callable[..., Any], described: GraphQLField, node: FieldNode
+        self, definition: StrawberryField, call: Callable[..., Any], described: GraphQLField, nodes: Sequence[FieldNode]
     ) -> Resolve:
         if not _takes(definition, "self", "info"):
             raise Unplanned(f"{definition.python_name} is resolved in another way")
-        place = len(self.arguments)
-        self.arguments.append(tuple(_arguments(node, described)))
-        return lambda source, run: call(source, _info(definition, run), **run.arguments[place])
+        place, columns = len(self.arguments), self._columns(get_named_type(described.type), nodes)
+        self.arguments.append(tuple(_arguments(nodes[0], described)))
 
-    def _completer(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
+        def resolve(sources: Sequence[Any], run: Run) -> Column:
+            call_each = partial(call, info=_info(definition, run, columns), **run.arguments[place])
+            return [*map(call_each, sources)]
+
+        return resolve
+
+    def _completion(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
         if isinstance(kind, GraphQLNonNull):
-            return _present(self._value_completer(kind.of_type, nodes), kind)
-        complete = self._value_completer(kind, nodes)
-        return lambda value, run: None if value is None else complete(value, run)
+            return complete_present(self._value_completion(kind.of_type, nodes), kind)
+        return complete_nullable(self._value_completion(kind, nodes))
 
-    def _value_completer(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
+    def _value_completion(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
         if isinstance(kind, GraphQLList):
-            complete = self._completer(kind.of_type, nodes)
-            is_leaf = is_leaf_type(get_nullable_type(kind.of_type))
-            return _leaves_of(complete, _kept(kind.of_type)) if is_leaf else _list_of(complete)
+            complete = self._completion(kind.of_type, nodes)
+            return complete_leaf_lists(complete) if is_leaf_type(get_named_type(kind)) else complete_lists(complete)
         if isinstance(kind, GraphQLObjectType):
-            return self._object_completer(kind, nodes)
+            return self._object_completion(kind, nodes)
         if isinstance(kind, GraphQLInterfaceType):
             kinds = CORE.get_possible_types(kind)
-            return _one_of({each.name: self._object_completer(each, nodes) for each in kinds})
-        write = _writer(assert_leaf_type(kind))
-        return lambda value, run: write(value)
+            return complete_interfaces({each.name: self._object_completion(each, nodes) for each in kinds})
+        leaf = assert_leaf_type(kind)
+        return complete_leaves(_writer(leaf), KEPT.get(leaf))
 
-    def _object_completer(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Complete:
-        inner = self._collect(kind, [node.selection_set for node in nodes if node.selection_set])
-        return _object_of([self._row(kind, key, chosen) for key, chosen in inner.items()])
+    def _object_completion(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Complete:
+        return complete_objects([self._field(kind, key, chosen) for key, chosen in self._select(kind, nodes).items()])
+
+    def _columns(self, kind: GraphQLNamedType, nodes: Sequence[FieldNode]) -> frozenset[str] | None:
+        """Return the attributes of the records of a list that a selection reads; None for all."""
+        if not isinstance(kind, GraphQLObjectType) or "nodes" not in kind.fields or "page_info" not in kind.fields:
+            return None
+        found: set[str] = set()
+        record = cast("GraphQLObjectType", get_named_type(kind.fields["nodes"].type))
+        for chosen in self._select(kind, nodes).values():
+            if chosen[0].name.value == "edges":
+                return None
+            if chosen[0].name.value == "nodes":
+                for [node, *_] in self._select(record, chosen).values():
+                    if (attributes := _attributes_of(record, node.name.value)) is None:
+                        return None
+                    found |= attributes
+        return frozenset(found)
+
+    def _select(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> dict[str, list[FieldNode]]:
+        """Return what fields with the same key select of an object, by response key."""
+        return self._collect(kind, [node.selection_set for node in nodes if node.selection_set])
 
     def _collect(self, kind: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> dict[str, list[FieldNode]]:
         """Return the selected fields of one object, by response key."""
@@ -205,7 +229,7 @@ class _Names(dict[Any, str]):
         super().__init__()
         self._write = write
 
-    def __missing__(self, value: Any) -> str:
+    def __missing__(self, value: object) -> str:
         """Look up a name for the first time."""
         name = self[value] = self._write(value)
         return name
@@ -251,7 +275,7 @@ def _maker(node: ArgumentNode, described: GraphQLArgument, definition: Strawberr
     return take
 
 
-def _converter(kind: Any, definition: StrawberryArgument) -> Callable[[Any], Any]:
+def _converter(kind: object, definition: StrawberryArgument) -> Callable[[Any], Any]:
     """Return the converter of values to Strawberry's classes; leaves stay unchanged."""
     if is_leaf_type(kind.of_type if isinstance(kind, GraphQLNonNull) else kind):
         return lambda value: value
@@ -261,101 +285,37 @@ def _converter(kind: Any, definition: StrawberryArgument) -> Callable[[Any], Any
     )
 
 
-def _fitting(value: Any) -> Any:
+def _fitting(value: object) -> Any:
     if value is Undefined:
         raise Misfit
     return value
 
 
-def _unchanged(value: Any, _: Run) -> Any:
-    return value
+def _unchanged(values: Column, _: Run) -> Column:
+    return values
 
 
-def _constant(value: str) -> Resolve:
-    return lambda source, run: value
+def _attribute(name: str) -> Resolve:
+    """Return the resolver of an attribute; those of a record are in its `__dict__`."""
 
-
-def _kept(kind: GraphQLOutputType) -> type | None:
-    """Return the class of the values that a leaf shows as they are."""
-    return KEPT.get(get_nullable_type(kind))
-
-
-def _present(complete: Complete, kind: GraphQLOutputType) -> Complete:
-    def present(value: Any, run: Run) -> Any:
-        if value is None:
-            raise TypeError(f"Cannot return null where {kind} is promised.")
-        return complete(value, run)
-
-    return present
-
-
-def _leaves_of(complete: Complete, kept: type | None) -> Complete:
-    """Return the completion of a list of leaves, which needs no pauses."""
-    return lambda value, run: [item if type(item) is kept else complete(item, run) for item in value]
-
-
-def _list_of(complete: Complete) -> Complete:
-    def complete_all(value: Any, run: Run) -> Any:
-        if run.context.pause is None or len(value) < 2:
-            return [complete(item, run) for item in value]
-        answer: list[Any] = []
-        run.lists.append(Items(answer, value, complete))
-        return answer
-
-    return complete_all
-
-
-def _one_of(completers: Mapping[str, Complete]) -> Complete:
-    """Return the completion of an interface, whose values are instances of the types of the contract."""
-
-    def complete(source: Any, run: Run) -> Any:
-        definition = get_object_definition(source, strict=True)
-        return completers[definition.name](source, run)
-
-    return complete
-
-
-def _object_of(rows: Sequence[Row]) -> Complete:
-    """Return the completion of an object: its plain attributes are read at once, the other fields one by one."""
-    plain = [row for row in rows if row.attribute]
-    others = [row for row in rows if not row.attribute]
-    empty = dict.fromkeys(row.key for row in rows)
-    take, keys = _attributes([row.attribute for row in plain]), [row.key for row in plain]
-
-    @lru_cache(MAX_SHAPES)
-    def unfinished(classes: tuple[type, ...]) -> Sequence[tuple[str, Complete]]:
-        return [(row.key, row.complete) for row, found in zip(plain, classes, strict=True) if found is not row.kept]
-
-    def complete(source: Any, run: Run) -> Values:
-        answer: Values = empty.copy()
-        values = take(source)
-        answer.update(zip(keys, values, strict=True))
-        for key, finish in unfinished(tuple(map(type, values))):
-            answer[key] = finish(answer[key], run)
-        for row in others:
-            value = row.resolve(source, run)
-            if row.is_awaited:
-                run.later.append(Later(answer, row.key, value, row.complete))
-            else:
-                answer[row.key] = row.complete(value, run)
-        return answer
-
-    return complete
-
-
-def _attributes(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns the values of attributes; those of a record are read from its `__dict__`."""
-    if len(names) < 2:
-        return lambda source: tuple(getattr(source, name) for name in names)
-    of_record, of_any = itemgetter(*names), attrgetter(*names)
-
-    def take(source: Any) -> tuple[Any, ...]:
+    def read(sources: Sequence[Any], _: Run) -> Column:
         try:
-            return of_record(source.__dict__)
+            return [source.__dict__[name] for source in sources]
         except (AttributeError, KeyError):
-            return of_any(source)
+            return [getattr(source, name) for source in sources]
 
-    return take
+    return read
+
+
+def _function(definition: StrawberryField) -> Callable[..., Any]:
+    assert definition.base_resolver
+    return cast("Callable[..., Any]", definition.base_resolver.wrapped_func)
+
+
+def _is_awaited(definition: StrawberryField) -> bool:
+    """Return whether a resolver is asynchronous, or returns what a loader will read."""
+    call = _function(definition)
+    return iscoroutinefunction(call) or get_origin(call.__annotations__.get("return")) is Load
 
 
 def _takes(definition: StrawberryField, *names: str) -> bool:
@@ -374,6 +334,14 @@ def _definition(described: GraphQLField) -> StrawberryField:
     return described.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
 
 
-def _info(definition: StrawberryField, run: Run) -> Info:
-    """Return the `info` of a resolver; the service's resolvers read only its context."""
-    return Info(_raw_info=cast("GraphQLResolveInfo", run), _field=definition)
+def _attributes_of(kind: GraphQLObjectType, name: str) -> frozenset[str] | None:
+    """Return the attributes that a field reads of its object; None if it may read any."""
+    if name == TYPENAME:
+        return frozenset()
+    definition = _definition(kind.fields[name])
+    return attributes_of(_function(definition)) if definition.base_resolver else frozenset([definition.python_name])
+
+
+def _info(definition: StrawberryField, run: Run, columns: frozenset[str] | None = None) -> Info:
+    """Return the `info` of a resolver; the service's resolvers read only its context and columns."""
+    return PlannedInfo(_raw_info=cast("GraphQLResolveInfo", run), _field=definition, columns=columns)

@@ -29,7 +29,7 @@ class InvalidGraphql(DomainError):
 
 
 class QueryTooComplex(InvalidGraphql):
-    """The document is too long or too deep, or asks for more than one request may; the text names the limit."""
+    """The document is too long or too deep, or requests too many values; the text names the limit."""
 
     code = "query_too_complex"
 

@@ -1,8 +1,10 @@
 """Compiled plans of operations, which run level by level without walking syntax trees."""
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain, islice
 from types import CoroutineType
 from typing import Any, NamedTuple
 
@@ -17,8 +19,15 @@ from graphql import (
 from strawberry.exceptions import StrawberryInputCoercionError
 
 from app.graphql.core.context import Context
+from app.graphql.core.loading import Load
 
 Values = dict[str, Any]
+
+Column = list[Any]
+"""The values of one field, of every object of a level."""
+
+PART = 20
+"""The number of items of lists that a large operation completes without a pause."""
 
 
 class Misfit(Exception):
@@ -33,64 +42,58 @@ class InnerFault(Exception):
         self.cause = cause
 
 
-class Later(NamedTuple):
-    """A field whose value is awaited: its place in the result, and its completion."""
-
-    place: Values
-    key: str
-    value: Awaitable[Any]
-    complete: "Complete"
-
-
-class Items(NamedTuple):
-    """A list that is completed item by item, with pauses."""
-
-    place: list[Any]
-    items: Iterable[Any]
-    complete: "Complete"
-
-
 @dataclass(slots=True)
 class Run:
     """One run of a plan: the context of its resolvers, their arguments, and the incomplete lists and fields."""
 
     context: Context
     arguments: Sequence[Values]
-    later: list[Later] = field(default_factory=list[Later])
-    lists: list[Items] = field(default_factory=list[Items])
+    lists: list["Lists"] = dataclasses.field(default_factory=list["Lists"])
+    levels: dict["Field", "Level"] = dataclasses.field(default_factory=dict["Field", "Level"])
 
-    def close(self) -> None:
-        """End the resolvers that were not started, after another one failed."""
-        for each in self.later:
-            if isinstance(each.value, CoroutineType):
-                each.value.close()
-
-
-Complete = Callable[[Any, Run], Any]
-"""Converts a resolver's value to the response."""
-
-Resolve = Callable[[Any, Run], Any]
-"""Returns a field of its source."""
+    def postpone(self, field: "Field", sources: Sequence[Any], answers: Sequence[Values]) -> None:
+        """Leave an awaited field of objects until all lists of the level are complete."""
+        level = self.levels.setdefault(field, Level([], []))
+        level.sources.extend(sources)
+        level.answers.extend(answers)
 
 
-class Row(NamedTuple):
-    """One field of an object: its key in the response, its resolver and its completion.
+Complete = Callable[[Column, Run], Column]
+"""Converts the values of a level to the response."""
 
-    One without a resolver is an `attribute` of its source, whose values of the class `kept` need no completion.
-    """
+Resolve = Callable[[Sequence[Any], Run], Column]
+"""Returns a field of each source; of an awaited field, the awaitables."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """One field of an object: its key in the response, its resolver and its completion."""
 
     key: str
     resolve: Resolve
-    is_awaited: bool
     complete: Complete
-    attribute: str = ""
-    kept: type | None = None
+    is_awaited: bool = False
+
+
+class Level(NamedTuple):
+    """The objects with an awaited field, and their answers, which lack it."""
+
+    sources: list[Any]
+    answers: list[Values]
+
+
+class Lists(NamedTuple):
+    """The lists that one field has in a level, and their answers, which lack the items."""
+
+    values: Sequence[Sequence[Any]]
+    answers: Sequence[list[Any]]
+    complete: Complete
 
 
 class Root(NamedTuple):
     """One root field, and the nodes that its errors name."""
 
-    row: Row
+    field: Field
     nodes: Sequence[FieldNode]
     is_nullable: bool
 
@@ -145,87 +148,98 @@ class Plan:
 
     async def run(self, arguments: Sequence[Values], context: Context) -> ExecutionResult:
         """Run the operation as graphql-core does; raise `InnerFault` for errors whose path a plan cannot give."""
-        run = Run(context, arguments)
+        run, fields = Run(context, arguments), [root.field for root in self.roots]
         try:
-            answer = _object(self.roots, run)
+            columns = await _resolve([(field, [None]) for field in fields], run)
         except Exception as cause:
-            run.close()
             return self._refuse(cause)
-        due, run.later = run.later, []
-        values = await _wait_for_all(due)
-        if failed := next((each for each in values if isinstance(each, BaseException)), None):
-            return self._refuse(failed)
         try:
-            _fill(due, values, run)
+            answer = {field.key: field.complete(column, run)[0] for field, column in zip(fields, columns, strict=True)}
             await _complete(run)
         except Exception as cause:
-            run.close()
             raise InnerFault(cause) from cause
         return ExecutionResult(answer)
 
-    def _refuse(self, cause: BaseException) -> ExecutionResult:
+    def _refuse(self, cause: Exception) -> ExecutionResult:
         """Return the result of an operation whose only root field failed."""
-        if not isinstance(cause, Exception):
-            raise cause
         root = self.roots[0]
         if len(self.roots) > 1:
             raise InnerFault(cause) from cause
-        error = located_error(cause, root.nodes, [root.row.key])
-        return ExecutionResult({root.row.key: None} if root.is_nullable else None, [error])
+        error = located_error(cause, root.nodes, [root.field.key])
+        return ExecutionResult({root.field.key: None} if root.is_nullable else None, [error])
 
 
 def _bound(arguments: Iterable[Argument], values: Values) -> Values:
     return {each.name: value for each in arguments if (value := each.make(values)) is not Undefined}
 
 
-def _object(roots: Iterable[Root], run: Run) -> Values:
-    answer: Values = {}
-    for key, resolve, is_awaited, complete, *_ in (root.row for root in roots):
-        value = resolve(None, run)
-        if is_awaited:
-            answer[key] = None
-            run.later.append(Later(answer, key, value, complete))
-        else:
-            answer[key] = complete(value, run)
-    return answer
-
-
 async def _complete(run: Run) -> None:
-    """Complete the levels below the root fields."""
-    while run.later or run.lists:
+    """Complete the levels below the root fields, each before the next one is resolved."""
+    while run.lists or run.levels:
         await _complete_lists(run)
-        due, run.later = run.later, []
-        values = await _wait_for_all(due)
-        if failed := next((each for each in values if isinstance(each, BaseException)), None):
-            raise failed
-        if run.context.pause:
-            await run.context.pause()
-        _fill(due, values, run)
-
-
-def _fill(due: Sequence[Later], values: Sequence[Any], run: Run) -> None:
-    for each, value in zip(due, values, strict=True):
-        each.place[each.key] = each.complete(value, run)
-
-
-async def _wait_for_all(due: Sequence[Later]) -> Sequence[Any]:
-    """Return the values of a level, or the exceptions that they raise.
-
-    They run concurrently, so that loaders query once, and completely, so that no task outlives the unit. A single
-    value, such as that of a mutation, needs no task.
-    """
-    if len(due) != 1:
-        return await asyncio.gather(*(each.value for each in due), return_exceptions=True)
-    try:
-        return [await due[0].value]
-    except Exception as cause:
-        return [cause]
+        levels, run.levels = run.levels, {}
+        columns = await _resolve([(field, level.sources) for field, level in levels.items()], run)
+        for (field, level), column in zip(levels.items(), columns, strict=True):
+            if run.context.pause:
+                await run.context.pause()
+            for answer, value in zip(level.answers, field.complete(column, run), strict=True):
+                answer[field.key] = value
 
 
 async def _complete_lists(run: Run) -> None:
     while run.lists:
-        place, items, complete = run.lists.pop()
-        for item in items:
-            if run.context.pause:
-                await run.context.pause()
-            place.append(complete(item, run))
+        values, answers, complete = run.lists.pop()
+        done = iter(await _complete_items(list(chain.from_iterable(values)), complete, run))
+        for answer, value in zip(answers, values, strict=True):
+            answer.extend(islice(done, len(value)))
+
+
+async def _complete_items(items: Column, complete: Complete, run: Run) -> Column:
+    """Complete the items of lists: all of them at once, or with pauses."""
+    pause = run.context.pause
+    if pause is None:
+        return complete(items, run)
+    done: Column = []
+    for start in range(0, len(items), PART):
+        await pause()
+        done += complete(items[start : start + PART], run)
+    return done
+
+
+async def _resolve(asked: Sequence[tuple[Field, Sequence[Any]]], run: Run) -> list[Column]:
+    """Return the values of the fields of a level, or raise the first exception of a resolver."""
+    columns = _start(asked, run)
+    awaited = [column for (field, _), column in zip(asked, columns, strict=True) if field.is_awaited]
+    found = iter(await _wait_for_all([*chain.from_iterable(awaited)]))
+    for column in awaited:
+        column[:] = islice(found, len(column))
+    return columns
+
+
+def _start(asked: Sequence[tuple[Field, Sequence[Any]]], run: Run) -> list[Column]:
+    """Call the resolvers of fields; after one has failed, end those that are not awaited."""
+    columns: list[Column] = []
+    try:
+        for field, sources in asked:
+            columns.append(field.resolve(sources, run))
+    except Exception:
+        for value in chain.from_iterable(columns):
+            if isinstance(value, CoroutineType):
+                value.close()
+        raise
+    return columns
+
+
+async def _wait_for_all(values: Sequence[Awaitable[Any]]) -> Column:
+    """Return the values of a level, or raise the first exception.
+
+    They run concurrently, so that loaders query once, and completely, so that no task outlives the unit. A single
+    value, such as that of a mutation, needs no task.
+    """
+    if len(values) == 1:
+        return [await values[0]]
+    futures = [each.start() if isinstance(each, Load) else each for each in values]
+    found = await asyncio.gather(*futures, return_exceptions=True)
+    if failed := next((each for each in found if isinstance(each, BaseException)), None):
+        raise failed
+    return found

@@ -12,6 +12,7 @@ from graphql import (
     GraphQLError,
     GraphQLField,
     GraphQLInterfaceType,
+    GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
@@ -182,7 +183,7 @@ class Scale:
         self._weights: dict[str, Weight] = {}
         self._nesting = 0
 
-    def weigh(self, selections: SelectionSetNode | None, parent: Any) -> Weight:
+    def weigh(self, selections: SelectionSetNode | None, parent: GraphQLNamedType | None) -> Weight:
         """Return the weight of a selection of a type."""
         if selections is None:
             return Weight()
@@ -209,7 +210,7 @@ class Scale:
                     waiting.append(inner)
         return False
 
-    def _weigh(self, node: SelectionNode, parent: Any) -> Weight:
+    def _weigh(self, node: SelectionNode, parent: GraphQLNamedType | None) -> Weight:
         match node:
             case FieldNode():
                 return self._weigh_field(node, parent)
@@ -220,7 +221,7 @@ class Scale:
             case _:
                 return Weight()
 
-    def _weigh_field(self, node: FieldNode, parent: Any) -> Weight:
+    def _weigh_field(self, node: FieldNode, parent: GraphQLNamedType | None) -> Weight:
         if node.name.value in INTROSPECTING:
             return INTROSPECTION
         has_fields = isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)

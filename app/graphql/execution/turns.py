@@ -7,13 +7,15 @@ while small ones run.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
 
-from graphql import OperationType, get_named_type, is_composite_type
+from graphql import GraphQLList, GraphQLOutputType, GraphQLResolveInfo, OperationType, get_named_type, is_composite_type
 from graphql.execution import Executor
+from graphql.execution.collect_fields import FieldDetailsList
+from graphql.pyutils import AwaitableOrValue, Path
 
 from app.domain.kernel.errors import Unavailable
 from app.fair_queue import FairQueue
@@ -114,15 +116,27 @@ class PausingExecutor(Executor[Any]):
     """Runs documents of clients as graphql-core does, with pauses between the items of lists."""
 
     def complete_list_value(
-        self, return_type: Any, field_details_list: Any, info: Any, path: Any, result: Any, position_context: Any
-    ) -> Any:
+        self,
+        return_type: GraphQLList[GraphQLOutputType],
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo,
+        path: Path,
+        result: AsyncIterable[Any] | Iterable[Any],
+        position_context: object,
+    ) -> AwaitableOrValue[list[Any]]:
         """Complete a list of objects item by item."""
         if isinstance(result, list) and len(result) > 1 and is_composite_type(get_named_type(return_type)):
             result = _unhurried(result, self.context_value.pause)
         return super().complete_list_value(return_type, field_details_list, info, path, result, position_context)
 
     async def complete_awaitable_value(
-        self, return_type: Any, field_details_list: Any, info: Any, path: Any, result: Any, position_context: Any
+        self,
+        return_type: GraphQLOutputType,
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo,
+        path: Path,
+        result: Awaitable[Any],
+        position_context: object,
     ) -> Any:
         """Complete an awaited value."""
         later = _later(result, self.context_value.pause)

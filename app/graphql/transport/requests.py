@@ -72,7 +72,7 @@ def accepts_events(accept: str) -> bool:
     return _quality(_ranges(accept), EVENT_STREAM) > 0
 
 
-def holds_nul(value: Any) -> bool:
+def holds_nul(value: object) -> bool:
     """Return whether a text in a JSON value contains U+0000, which PostgreSQL cannot store."""
     waiting = [value]
     while waiting:

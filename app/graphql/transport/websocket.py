@@ -119,7 +119,7 @@ class Connection:
             case _:
                 raise Close(4400, "The message is of no known type, or lacks a member")
 
-    async def _init(self, payload: Any) -> None:
+    async def _init(self, payload: object) -> None:
         if self._is_ready:
             raise Close(4429, "Too many initialisation requests")
         given = payload if isinstance(payload, dict) else {}

@@ -1,7 +1,8 @@
 """HighLevel: an application of its marketplace with a conversation provider.
 
 Sources: marketplace.gohighlevel.com/docs, pages OAuth 2.0, Scopes, Conversation Providers, Webhook Integration Guide,
-Rate Limits, and the references of contacts and conversations.
+Rate Limits, and the references of contacts and conversations; help.gohighlevel.com, How to reconnect broken
+marketplace apps.
 """
 
 import base64
@@ -27,10 +28,12 @@ from app.domain.crm.connector import (
     CrmGone,
     CrmNotice,
     CrmRefused,
+    CrmUnauthorized,
     Entry,
     Fetched,
     SendRequested,
     Tokens,
+    Unread,
 )
 from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
 from app.providers import vendor_json as fields
@@ -51,7 +54,8 @@ NO_CONTACT = re.compile(r"\bcontact\b.*\bnot found\b", re.IGNORECASE)
 
 TOUCHES = frozenset({"ContactCreate", "ContactUpdate", "ContactDelete", "ContactDndUpdate", "ContactTagUpdate"})
 PAGE = 100
-MAX_REPORTED = 200
+MAX_REPORTED = MAX_ID = 200
+MAX_TOTAL = 10**9
 DAY = 24 * 3600
 NAMES = {"phone": "phone", "first_name": "firstName", "last_name": "lastName", "email": "email"}
 
@@ -104,8 +108,15 @@ class HighLevel:
         return await self._token(given | {"redirect_uri": redirect_url, "code_verifier": verifier})
 
     async def refresh(self, tokens: Tokens) -> Tokens:
-        """Return new tokens of the same sub-account."""
-        new = await self._token({"grant_type": "refresh_token", "refresh_token": tokens.refresh}, tokens.location)
+        """Return new tokens of the same sub-account.
+
+        Where the refresh token is used up, a new code is asked for, which the installed application may.
+        """
+        try:
+            new = await self._token({"grant_type": "refresh_token", "refresh_token": tokens.refresh}, tokens.location)
+        except (CrmRefused, CrmUnauthorized) as refusal:
+            code = await self._reconnect(tokens.location, refusal)
+            new = await self._token({"grant_type": "authorization_code", "code": code}, tokens.location)
         if new.location != tokens.location:
             raise CrmRefused("The CRM gave tokens of another sub-account.")
         return new
@@ -178,13 +189,16 @@ class HighLevel:
         if cursor:
             body["searchAfter"] = orjson.loads(cursor)
         answer = await self._send("POST", "/contacts/search", access, CONTACTS, body)
-        found = fields.children(answer, "contacts")
-        contacts = [_contact(each) for each in found]
-        return Fetched(contacts, _cursor(found[-1]) if len(found) == PAGE else "", int(answer.get("total") or 0))
+        listed, found = answer.get("contacts"), fields.children(answer, "contacts")
+        is_full = isinstance(listed, list) and len(listed) >= PAGE
+        read = [_try_to_read(each) for each in found]
+        contacts = [each for each in read if isinstance(each, CrmContact)]
+        unread = [each for each in read if isinstance(each, Unread)]
+        return Fetched(contacts, _cursor(found[-1] if found else {}) if is_full else "", _total(answer), unread)
 
     async def add_message(self, access: Access, entry: Entry) -> str:
         """Add a text of either direction to the conversation with a contact."""
-        body = {
+        body: dict[str, Any] = {
             "type": "SMS",
             "contactId": entry.external_id,
             "message": entry.body,
@@ -192,6 +206,8 @@ class HighLevel:
             "date": _time(entry.at),
             "altId": entry.reference,
         }
+        if entry.files:
+            body["attachments"] = list(entry.files)
         if self.provider_id:
             body["conversationProviderId"] = self.provider_id
         answer = await self._send("POST", "/conversations/messages/inbound", access, CONVERSATIONS, body)
@@ -217,6 +233,15 @@ class HighLevel:
                 raise CrmGone(str(refusal)) from None
             raise
 
+    async def _reconnect(self, location: str, refusal: Exception) -> str:
+        """Return a code for a sub-account in which the application is installed; raise `refusal` otherwise."""
+        asked = {"clientKey": self.client_id, "clientSecret": self.client_secret, "locationId": location}
+        try:
+            answer = await self.api.send("POST", "/oauth/reconnect", {}, asked)
+            return fields.needed(answer, "authorizationCode")
+        except (CrmRefused, CrmUnauthorized, CrmGone, fields.NotThere):
+            raise refusal from None
+
     async def _token(self, given: Mapping[str, str], location: str = "") -> Tokens:
         credentials = {"client_id": self.client_id, "client_secret": self.client_secret, "user_type": "Location"}
         answer = await self.api.send_form("/oauth/token", {**credentials, **given})
@@ -237,36 +262,59 @@ class HighLevel:
 def _read(notice: Mapping[str, Any]) -> CrmNotice:
     location, event = fields.needed(notice, "locationId"), fields.needed(notice, "type")
     if event == "SMS":
-        id = fields.needed(notice, "messageId")
-        asked = SendRequested(id, fields.needed(notice, "contactId"), fields.needed(notice, "phone"), _message(notice))
+        id = _id(notice, "messageId")
+        asked = SendRequested(id, _id(notice, "contactId"), fields.needed(notice, "phone"), _message(notice))
         return CrmNotice("OutboundSms", location, f"SMS {id}", asked)
     id = fields.text(notice, "webhookId")
-    about = ContactTouched(fields.needed(notice, "id")) if event in TOUCHES else None
+    about = ContactTouched(_id(notice, "id")) if event in TOUCHES else None
     return CrmNotice(event, location, f"{event} {id}" if id else "", about)
 
 
 def _message(notice: Mapping[str, Any]) -> str:
-    """Return the whole text of a message; raise `NotThere` without one."""
-    value = notice.get("message")
-    if not isinstance(value, str) or not value.strip():
+    """Return the whole text of a message, and the addresses of its attachments; raise `NotThere` without either."""
+    value, attached = notice.get("message"), notice.get("attachments")
+    listed = [each for each in attached if isinstance(each, str)] if isinstance(attached, list) else []
+    parts = [each for each in (value, *listed) if isinstance(each, str) and each.strip()]
+    if not parts:
         raise fields.NotThere("The field message is missing.")
-    return value.replace("\0", "")
+    return "\n".join(parts).replace("\0", "")
 
 
 def _contact(record: Mapping[str, Any]) -> CrmContact:
     """Return a contact; raise `CrmAway` for an answer that holds none."""
     try:
-        return CrmContact(
-            external_id=fields.needed(record, "id"),
-            phone=fields.text(record, "phone"),
-            first_name=fields.text(record, "firstName"),
-            last_name=fields.text(record, "lastName"),
-            email=fields.text(record, "email"),
-            dnd=_is_silent(record),
-            changed_at=fields.optional_instant(record, "dateUpdated") or fields.instant(record, "dateAdded"),
-        )
+        return _read_contact(record)
     except fields.NotThere as problem:
         raise CrmAway(f"The CRM's answer holds no contact: {problem}") from None
+
+
+def _try_to_read(record: Mapping[str, Any]) -> CrmContact | Unread:
+    """Return a contact of a list, which keeps no other back where it cannot be read."""
+    try:
+        return _read_contact(record)
+    except fields.NotThere as problem:
+        return Unread(fields.text(record, "id")[:MAX_ID], f"The contact of the CRM cannot be read: {problem}")
+
+
+def _read_contact(record: Mapping[str, Any]) -> CrmContact:
+    """Return a contact; raise `NotThere`."""
+    return CrmContact(
+        external_id=_id(record, "id"),
+        phone=fields.text(record, "phone"),
+        first_name=fields.text(record, "firstName"),
+        last_name=fields.text(record, "lastName"),
+        email=fields.text(record, "email"),
+        dnd=_is_silent(record),
+        changed_at=fields.optional_instant(record, "dateUpdated") or fields.instant(record, "dateAdded"),
+    )
+
+
+def _id(source: Mapping[str, Any], name: str) -> str:
+    """Return an id of the CRM; raise `NotThere` for one that is longer than an index can hold."""
+    id = fields.needed(source, name)
+    if len(id) > MAX_ID:
+        raise fields.NotThere(f"The field {name} has more than {MAX_ID} characters.")
+    return id
 
 
 def _is_silent(record: Mapping[str, Any]) -> bool:
@@ -288,8 +336,15 @@ def _body(values: ContactValues) -> dict[str, Any]:
 
 
 def _cursor(record: Mapping[str, Any]) -> str:
-    """Return the place after a contact, as JSON."""
-    return orjson.dumps(record.get("searchAfter") or []).decode()
+    """Return the place after a contact, as JSON; raise `CrmAway` without one, or the same page would come again."""
+    if not record.get("searchAfter"):
+        raise CrmAway("The CRM's page of contacts does not tell the place of the next one.")
+    return orjson.dumps(record["searchAfter"]).decode()
+
+
+def _total(answer: Mapping[str, Any]) -> int:
+    total = answer.get("total")
+    return min(max(total, 0), MAX_TOTAL) if isinstance(total, int) else 0
 
 
 def _time(at: datetime) -> str:

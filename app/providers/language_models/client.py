@@ -20,6 +20,7 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.usage import RunUsage
 
 from app.domain.writing.writer import Brief, Failure, Kind, WriterFailed, Written
 from app.providers.language_models.endpoint import Endpoint
@@ -90,7 +91,7 @@ def _model(client: AsyncOpenAI | AsyncAnthropic, name: str) -> Model:
     return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
 
 
-def _written(output: Candidates | Reply, usage: Any) -> Written:
+def _written(output: Candidates | Reply, usage: RunUsage) -> Written:
     is_reply = isinstance(output, Reply)
     texts = [output.text] if is_reply else output.texts
     needs_person = (output.needs_person or ("" if output.text.strip() else "It has no answer.")) if is_reply else ""

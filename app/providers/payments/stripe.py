@@ -29,7 +29,7 @@ from app.domain.payments.gateway import (
 )
 
 if TYPE_CHECKING:
-    from stripe import StripeClient
+    from stripe import Invoice, PaymentIntent, PaymentMethod, StripeClient, Subscription
 
 T = TypeVar("T")
 
@@ -199,9 +199,10 @@ class Stripe:
             **taken,
         )
 
-    def _taken_back(self, intent: Any) -> dict[str, int]:
+    def _taken_back(self, intent: "PaymentIntent") -> dict[str, int]:
         """Return the parts of a payment that were refunded, and that open or lost disputes hold back."""
         charge = intent.latest_charge
+        assert not isinstance(charge, str), "the charge is expanded"
         if charge is None:
             return {"refunded": 0, "disputed": 0}
         disputes = self._client.v1.disputes.list({"payment_intent": intent.id}).data if charge.disputed else []
@@ -272,7 +273,7 @@ def _session_of(order: Order, customer: str) -> dict[str, Any]:
     }
 
 
-def _facts(holder: Any) -> dict[str, str]:
+def _facts(holder: "Invoice | PaymentIntent | Subscription | None") -> dict[str, str]:
     """Return the metadata of an object, if it has any."""
     return holder.metadata.to_dict() if holder and holder.metadata else {}
 
@@ -283,7 +284,7 @@ def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] |
 
 
 def _state(
-    facts: dict[str, str], key: str, intent: Any, *, is_paid: bool, refunded: int, disputed: int
+    facts: dict[str, str], key: str, intent: "PaymentIntent", *, is_paid: bool, refunded: int, disputed: int
 ) -> PaymentState:
     return PaymentState(
         key=key,
@@ -299,14 +300,14 @@ def _state(
     )
 
 
-def _needed(subscription: Any) -> PlanState:
+def _needed(subscription: "Subscription") -> PlanState:
     state = _plan_of(subscription)
     if state is None:
         raise PaymentRefused(reason="The subscription was not made by this service.")
     return state
 
 
-def _plan_of(subscription: Any) -> PlanState | None:
+def _plan_of(subscription: "Subscription") -> PlanState | None:
     facts = _facts(subscription)
     if "account_id" not in facts:
         return None
@@ -323,7 +324,7 @@ def _plan_of(subscription: Any) -> PlanState | None:
     )
 
 
-def _card_of(method: Any) -> Card:
+def _card_of(method: "PaymentMethod") -> Card:
     card = method.card if method.type == "card" else None
     return Card(
         kind=method.type,

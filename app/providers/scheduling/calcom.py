@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
+from urllib.parse import quote
 
 from app.domain.integrations.scheduling import (
     BadSignature,
@@ -27,7 +28,7 @@ from app.providers import vendor_json as fields
 
 HEADER = "x-cal-signature-256"
 SMS_FIELD = "smsReminderNumber"
-PHONES = (SMS_FIELD, "attendeePhoneNumber", "phone")
+PHONES = ("attendeePhoneNumber", "phone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,22 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
                 details = _details(payload, question, person) if fields.text(payload, "startTime") else None
                 yield Canceled(_needed_uid(payload), made_at, details, _old(payload))
         case "BOOKING_NO_SHOW_UPDATED":
-            missed = [each for each in fields.children(payload, "attendees") if each.get("noShow") is True]
-            if missed:
-                yield NoShow(_needed_uid(payload))
-            yield from (NoShow(f"{_needed_uid(payload)}#{_email(each)}") for each in missed)
+            yield from _attendance(payload, made_at)
         case _:
             return
+
+
+def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Change]:
+    """Yield who came, and who did not: of the booking, and of each seat that the event lists."""
+    told = {_email(each): each["noShow"] for each in fields.children(payload, "attendees") if _tells(each)}
+    if told:
+        yield NoShow(_needed_uid(payload), told_at, any(told.values()))
+    for email, is_missing in told.items():
+        yield NoShow(f"{_needed_uid(payload)}#{email}", told_at, is_missing)
+
+
+def _tells(attendee: Mapping[str, Any]) -> bool:
+    return isinstance(attendee.get("noShow"), bool)
 
 
 def _seated(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -133,7 +144,9 @@ def _old(payload: Mapping[str, Any]) -> str:
 
 
 def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, Any]) -> Details:
-    responses = fields.child(payload, "responses") if attendee == _booker(payload) else {}
+    is_booker = attendee == _booker(payload)
+    responses = fields.child(payload, "responses") if is_booker else {}
+    reminders = _reminders(payload, responses) if is_booker else ""
     name = fields.text(attendee, "name") or _answer(responses, "name")
     return Details(
         starts_at=fields.instant(payload, "startTime"),
@@ -143,11 +156,13 @@ def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, A
         first_name=fields.text(attendee, "firstName"),
         last_name=fields.text(attendee, "lastName"),
         email=fields.text(attendee, "email") or _answer(responses, "email"),
-        phone=_phone(responses, attendee, payload),
-        consent=_consent(responses, question),
+        phone=reminders or _phone(responses, attendee, payload),
+        consent=f"{SMS_FIELD}: {reminders}" if reminders else _consent(responses, question),
         title=fields.text(payload, "eventTitle") or fields.text(payload, "title"),
         location=_location(payload),
-        keeps_person=attendee != _booker(payload),
+        cancel_url=_page(payload, "booking", "?cancel=true"),
+        reschedule_url=_page(payload, "reschedule"),
+        keeps_person=not is_booker,
     )
 
 
@@ -160,6 +175,11 @@ def _answer(responses: Mapping[str, Any], name: str) -> str:
     return fields.scalar(value)
 
 
+def _reminders(payload: Mapping[str, Any], responses: Mapping[str, Any]) -> str:
+    """Return the phone for text reminders; beside the responses an event with seats has that of its first person."""
+    return _answer(responses, SMS_FIELD) or ("" if _seated(payload) else fields.text(payload, SMS_FIELD))
+
+
 def _phone(responses: Mapping[str, Any], attendee: Mapping[str, Any], payload: Mapping[str, Any]) -> str:
     found = (*(_answer(responses, name) for name in PHONES), fields.text(attendee, "phoneNumber"))
     location = fields.text(payload, "location")
@@ -167,14 +187,18 @@ def _phone(responses: Mapping[str, Any], attendee: Mapping[str, Any], payload: M
 
 
 def _consent(responses: Mapping[str, Any], question: str) -> str | None:
-    if number := _answer(responses, SMS_FIELD):
-        return f"{SMS_FIELD}: {number}"
     for name in responses:
         label = fields.text(fields.child(responses, name), "label") or name
         if question and (fields.is_same_question(label, question) or fields.is_same_question(name, question)):
             value = fields.child(responses, name).get("value")
             return f"{label}: {fields.scalar(value) or 'yes'}" if fields.is_consent(value) else None
     return None
+
+
+def _page(payload: Mapping[str, Any], name: str, query: str = "") -> str:
+    """Return a page for the attendee; empty where the payload does not tell the address of the booker's pages."""
+    address = fields.text(payload, "bookerUrl").rstrip("/")
+    return f"{address}/{name}/{quote(_needed_uid(payload))}{query}" if address.startswith("https://") else ""
 
 
 def _location(payload: Mapping[str, Any]) -> str:

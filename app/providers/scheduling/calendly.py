@@ -57,11 +57,11 @@ def _parts(header: str) -> tuple[str, str]:
 def _read(event: Mapping[str, Any], question: str) -> Notice:
     name, payload = fields.needed(event, "event"), fields.child(event, "payload")
     uri, at = fields.text(payload, "uri"), fields.text(event, "created_at")
-    change = _change(name, payload, question)
+    change = _change(name, payload, question, event)
     return Notice(name, (change,) if change else (), f"{name} {uri} {at}" if uri and at else "")
 
 
-def _change(name: str, payload: Mapping[str, Any], question: str) -> Change | None:
+def _change(name: str, payload: Mapping[str, Any], question: str, event: Mapping[str, Any]) -> Change | None:
     match name:
         case "invitee.created":
             old = fields.text(payload, "old_invitee")
@@ -78,8 +78,9 @@ def _change(name: str, payload: Mapping[str, Any], question: str) -> Change | No
                 bool(new) or payload.get("rescheduled") is True,
                 tells_origin=True,
             )
-        case "invitee_no_show.created":
-            return NoShow(fields.text(payload, "invitee") or fields.needed(payload, "uri"))
+        case "invitee_no_show.created" | "invitee_no_show.deleted":
+            id = fields.text(payload, "invitee") or fields.needed(payload, "uri")
+            return NoShow(id, fields.instant(event, "created_at"), name == "invitee_no_show.created")
         case _:
             return None
 

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from app.domain.accounts.roles import scopes_of
-from app.domain.accounts.scopes import Scope
+from app.domain.accounts.scopes import WORDS, Scope
 from app.domain.accounts.sign_in.authentication import SignInRefused, actor_of
 from app.domain.grants.models import Client, ClientKind
 from app.domain.kernel.errors import DomainError, RateLimited
@@ -29,7 +29,7 @@ from app.web.oauth.metadata import AUTHORIZE_PATH
 from app.web.oauth.registration_limit import check_rate
 from app.web.oauth.server import Server
 from app.web.oauth.units import open_unit_of
-from app.web.wording import WORDS, seconds_of, wait
+from app.web.wording import seconds_of, wait
 
 PATH = AUTHORIZE_PATH
 PARAMETERS = (
@@ -56,7 +56,7 @@ Found = tuple[Client, Description | None]
 
 
 class AuthorizationRefused(DomainError):
-    """An application sent an authorization request whose error cannot be sent to it; the page shows the reason."""
+    """An authorization request is invalid, and its redirect URI cannot be trusted; the page shows the reason."""
 
     code = "authorization_refused"
     status = 400

@@ -25,7 +25,7 @@ from app.http.client_address import address_of
 from app.http.cors import Endpoint, shared
 from app.http.errors import retry_headers, translate
 from app.http.identity import request_id
-from app.http.pace import recognise
+from app.http.pace import mark_authenticated
 from app.services import Services
 from app.web.oauth.authorization_request import read_form, read_limited
 from app.web.oauth.metadata import REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
@@ -65,7 +65,7 @@ class Endpoints:
             server = Server(unit, self._authority, signer)
             answer = await greenlet_spawn(server.create_token_response, asked)
         if answer.status_code == 200:
-            recognise()
+            mark_authenticated()
             await self._services.limits.shares.note_known(address_of(request))
         return answer
 

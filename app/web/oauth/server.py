@@ -5,6 +5,7 @@ Authlib is synchronous. It runs in a greenlet (`sqlalchemy.util.greenlet_spawn`)
 the event loop by `wait`: one engine, one transaction, no thread.
 """
 
+from collections.abc import Iterable
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
 
@@ -76,10 +77,10 @@ class Policy(CodeChallenge):
     SUPPORTED_CODE_CHALLENGE_METHOD = [S256]  # noqa: RUF012 - Authlib's
     CODE_CHALLENGE_METHODS = {S256: CodeChallenge.CODE_CHALLENGE_METHODS[S256]}  # noqa: RUF012
 
-    def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
+    def validate_code_challenge(self, grant: "CodeGrant", redirect_uri: str) -> None:
         """Set resource and scopes; refuse a public client without PKCE before it gets a code."""
         super().validate_code_challenge(grant, redirect_uri)
-        asked: Asked = grant.request
+        asked = grant.request
         client, resources = asked.client.row, grant.server.authority.resources
         resource = resources.find(asked.resources)
         if resource is None:
@@ -97,22 +98,22 @@ class CodeGrant(AuthorizationCodeGrant):
     """Authorization codes: created at the consent of a user, exchanged once."""
 
     request: Any
-    server: Any
+    server: "Server"
 
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
     def generate_authorization_code(self) -> str:
         """Create the grant of the user's consent, which Authlib passes as `user`."""
-        server: Server = self.server
-        return wait(grants.allow(server.unit, server.authority.tokens, self.request.client.row, self.request.user))
+        return wait(
+            grants.allow(self.server.unit, self.server.authority.tokens, self.request.client.row, self.request.user)
+        )
 
-    def save_authorization_code(self, code: str, request: Any) -> None:
+    def save_authorization_code(self, code: str, request: object) -> None:
         """Do nothing: the code was stored at its creation."""
 
     def query_authorization_code(self, code: str, client: ClientView) -> FoundView | None:
         """Return the code, unless it was used, has expired or belongs to another client."""
-        server: Server = self.server
-        found = wait(grants.find_code(server.unit, server.authority.tokens, client.row, code))
+        found = wait(grants.find_code(self.server.unit, self.server.authority.tokens, client.row, code))
         return FoundView(found) if found else None
 
     def validate_token_request(self) -> None:
@@ -124,7 +125,7 @@ class CodeGrant(AuthorizationCodeGrant):
         """Return what new tokens are made from."""
         return authorization_code.found
 
-    def delete_authorization_code(self, authorization_code: Any) -> None:
+    def delete_authorization_code(self, authorization_code: object) -> None:
         """Do nothing: the code was marked as used with the creation of the tokens."""
 
 
@@ -132,16 +133,15 @@ class RefreshGrant(RefreshTokenGrant):
     """Refresh tokens, rotated at every use."""
 
     request: Any
-    server: Any
+    server: "Server"
 
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
     INCLUDE_NEW_REFRESH_TOKEN = True
 
     def authenticate_refresh_token(self, refresh_token: str) -> FoundView | None:
         """Return the token, unless it has ended, belongs to another client, or was rotated too long ago."""
-        server: Server = self.server
-        tokens, client = server.authority.tokens, self.request.client.row
-        found = wait(grants.find_refresh_token(server.unit, tokens, client, refresh_token))
+        tokens, client = self.server.authority.tokens, self.request.client.row
+        found = wait(grants.find_refresh_token(self.server.unit, tokens, client, refresh_token))
         return FoundView(found) if found else None
 
     def validate_token_request(self) -> None:
@@ -153,7 +153,7 @@ class RefreshGrant(RefreshTokenGrant):
         """Return what new tokens are made from."""
         return refresh_token.found
 
-    def revoke_old_credential(self, refresh_token: Any) -> None:
+    def revoke_old_credential(self, refresh_token: object) -> None:
         """Do nothing: the token was rotated with the creation of the new ones."""
 
 
@@ -246,7 +246,7 @@ class Server(AuthorizationServer):
         if asked.resources and self.authority.resources.find(asked.resources) != found.grant.resource:
             raise InvalidTargetError()
 
-    def create_token_response(self, request: Any = None) -> Response:
+    def create_token_response(self, request: Asked) -> Response:
         """Answer a token request; a missing grant type is `invalid_request`, not `unsupported_grant_type`."""
         given = request.payload.grant_type
         if given not in (CodeGrant.GRANT_TYPE, RefreshGrant.GRANT_TYPE):
@@ -258,19 +258,18 @@ class Server(AuthorizationServer):
         self,
         grant_type: str,
         client: ClientView,
-        user: Any = None,
+        user: Found,
         scope: str | None = None,
         expires_in: int | None = None,
         include_refresh_token: bool = True,
     ) -> dict[str, Any]:
         """Mark a code or refresh token as used, and return new tokens."""
-        found: Found = user
-        scopes = found.scopes & frozenset((scope or "").split())
+        scopes = user.scopes & frozenset((scope or "").split())
         if not scopes:
             raise InvalidGrantError("The grant has no scopes left.")
-        refresh_token = wait(grants.use(self.unit, self.authority.tokens, found))
-        wait(clients.note_use(self.unit, found.client.id))
-        text, seconds = self._sign(found.grant, scopes)
+        refresh_token = wait(grants.use(self.unit, self.authority.tokens, user))
+        wait(clients.note_use(self.unit, user.client.id))
+        text, seconds = self._sign(user.grant, scopes)
         return {
             "access_token": text,
             "token_type": "Bearer",
@@ -279,7 +278,7 @@ class Server(AuthorizationServer):
             "scope": join(scopes),
         }
 
-    def save_token(self, token: Any, request: Any) -> None:
+    def save_token(self, token: object, request: object) -> None:
         """Do nothing: access tokens are not stored, and the refresh token was stored at its creation."""
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
@@ -289,7 +288,7 @@ class Server(AuthorizationServer):
         """Return the request, which is Authlib's already."""
         return request
 
-    def handle_response(self, status: int, body: Any, headers: Any) -> Response:
+    def handle_response(self, status: int, body: object, headers: Iterable[tuple[str, str]]) -> Response:
         """Return a response; a redirect, errors included, has the issuer (RFC 9207)."""
         named = NO_STORE | dict(headers)
         if "Location" in named:
@@ -319,7 +318,7 @@ def _query(uri: str) -> list[tuple[str, str]]:
     return parse_qsl(split(uri).query, keep_blank_values=True)
 
 
-def described(body: Any) -> Any:
+def described(body: object) -> Any:
     """Return the body of a response; add a description to an error without one (RFC 6749, 5.2)."""
     if not isinstance(body, dict) or "error" not in body:
         return body

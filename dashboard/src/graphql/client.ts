@@ -2,8 +2,9 @@
 
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { authExchange } from '@urql/exchange-auth';
-import { cacheExchange } from '@urql/exchange-graphcache';
+import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { createClient } from 'graphql-ws';
+import { withGrouped } from '../ui/phone.ts';
 import { isSignedOut } from './errors.ts';
 import { signInAgain } from './session.ts';
 
@@ -11,21 +12,45 @@ const PATH = '/graphql';
 
 /** Types without an id, and those with a secret: they are parts of their parents, and kept no longer. */
 const EMBEDDED = `
-  ApiKeySecret Balance CampaignAudience CampaignBreakdownRow CampaignFinding CampaignPreview CanceledCampaign CarrierAlert
+  ApiKeySecret Balance CampaignAudience CampaignBreakdownRow CampaignCharacter CampaignFinding CampaignPreview
+  CanceledCampaign CarrierAlert
   CarrierCheck CarrierFailure CarrierField CarrierHealth CarrierKind CarrierResultCount CarrierValue CheckedGate ConsentLink
   ContactTag CostlyCharacter CustomFieldValue DeletedCampaign DeletedContact DeliveryRate DestinationPrice EncodingCount
-  Enrolled ExcludedCount ExportLink GeneratedCopy HealthDeduction ImportColumn ImportPreview JobCount JobFile JobLink
+  EndedSessions Enrolled ExcludedCount ExportLink GeneratedCopy HealthDeduction ImportColumn ImportPreview JobCount JobFile JobLink
   MeasuredText Media NewApiKey NewOauthClient NewWebhook NumberCheck NumberHealth NumberImport PageInfo PartsCount
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
-  SentMessage SequenceStep SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
+  SentMessage SequenceStep SequenceText SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
   WebhookSecret ZoneCount Actor
+  BillingStatus DeliveryPoint PaymentMethod PaymentPage Plan SpendHistory SpendPoint ConversationCounts
+  ContactTimeline ContactTimelineEntry FoundRecord
   Timeline SuggestedReply CanceledMessage
   SpamCheck SpamFinding SpamSource AiAgentTest AiDraftDecision AiGateVerdict AiPassage AiStatus
-  AutomationTemplate RunCondition RunResult`;
+  AutomationTemplate RunCondition RunResult UnreadNotices ScopeDescription
+  BookingText CrmAuthorization CrmKind InboundWebhookTest IntegrationKind IntegrationText NewInboundWebhook PickedValue
+  WebhookCustomField
+  ExitCount SequenceCounts SequenceExits SequenceVersion SequenceWindow`;
+
+const shown = (field: string) => (parent: Data) => withGrouped(String(parent[field] ?? ''));
+
+/** Labels for people: their phones are shown in groups. */
+const SHOWN = {
+  Contact: { label: shown('label') },
+  FoundRecord: { name: shown('name'), detail: shown('detail') },
+};
+
+/** What is shown before the service has answered. */
+const OPTIMISTIC = {
+  update_notice_setting: (chosen: Data) => ({ ...chosen, __typename: 'NoticeSetting' }),
+};
 
 function keys() {
   const names = EMBEDDED.trim().split(/\s+/);
-  return Object.fromEntries(names.map((name) => [name, () => null]));
+  const embedded = Object.fromEntries(names.map((name) => [name, () => null]));
+  return {
+    ...embedded,
+    NoticeSetting: ({ kind }: Data) => String(kind),
+    ConnectedCrm: ({ integration_id }: Data) => String(integration_id),
+  };
 }
 
 export const socket = createClient({
@@ -39,7 +64,7 @@ export function connect(): Client {
     preferGetMethod: false,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
-      cacheExchange({ keys: keys() }),
+      cacheExchange({ keys: keys(), optimistic: OPTIMISTIC, resolvers: SHOWN }),
       authExchange(async () => ({
         addAuthToOperation: (operation) => operation,
         didAuthError: isSignedOut,

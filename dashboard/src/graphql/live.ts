@@ -4,7 +4,7 @@ import type { Client, CombinedError } from '@urql/core';
 import { useEffect, useEffectEvent } from 'react';
 import { toAsyncIterable } from 'wonka';
 import { graphql, type ResultOf } from './graphql.ts';
-import { ConversationRow, MessageRow } from './rows.ts';
+import { CampaignProgress, ConversationRow, MessageRow } from './rows.ts';
 import { signInAgain } from './session.ts';
 import { createStore } from './store.ts';
 
@@ -65,23 +65,19 @@ const Updates = graphql(
             failed
           }
         }
+        ... on NoticeUpdate {
+          unread
+        }
         ... on CampaignUpdate {
           campaign {
             id
-            status
-            counts {
-              state
-              reason
-              recipients
-              segments
-              credits
-            }
+            ...CampaignProgress
           }
         }
       }
     }
   `,
-  [ConversationRow, MessageRow],
+  [CampaignProgress, ConversationRow, MessageRow],
 );
 
 export type Update = ResultOf<typeof Updates>['updates'];

@@ -1,4 +1,4 @@
-// What lists and live updates show of a message and of a conversation.
+// What lists and live updates show of a message, a conversation and a campaign.
 
 import { type FragmentOf, graphql } from './graphql.ts';
 
@@ -8,6 +8,11 @@ export const MessageRow = graphql(`
     conversation_id
     direction
     body
+    actor {
+      kind
+      id
+      label
+    }
     status
     status_description
     error_code
@@ -55,6 +60,26 @@ export const ConversationRow = graphql(`
       body
       direction
       status
+    }
+  }
+`);
+
+export const CampaignProgress = graphql(`
+  fragment CampaignProgress on Campaign @_unmask {
+    id
+    status
+    reason
+    scheduled_at
+    local_at
+    sent_at
+    ended_at
+    counts {
+      state
+      reason
+      description
+      recipients
+      segments
+      credits
     }
   }
 `);

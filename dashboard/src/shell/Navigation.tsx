@@ -3,8 +3,10 @@
 import { Link } from '@tanstack/react-router';
 import { useViewer } from '../graphql/index.ts';
 import { Icon } from '../ui/index.ts';
+import { UnstyledButton } from '@mantine/core';
 import { ENTRIES, type Entry, FOOT } from './navigation.ts';
 import { PersonMenu } from './PersonMenu.tsx';
+import { showPalette } from './shown.ts';
 import styles from './shell.module.css';
 
 export function Brand() {
@@ -16,6 +18,27 @@ export function Brand() {
       </svg>
       Messaging
     </Link>
+  );
+}
+
+/** The button of the command palette, with the keys that open it. */
+export function SearchButton({ isBrief }: { isBrief?: boolean }) {
+  const isApple = navigator.platform.startsWith('Mac');
+  return (
+    <UnstyledButton
+      className={isBrief ? styles.brief : styles.search}
+      aria-label={isBrief ? 'Search' : undefined}
+      aria-keyshortcuts="Control+K Meta+K"
+      onClick={() => showPalette.set(true)}
+    >
+      <Icon name="search" />
+      {!isBrief && (
+        <>
+          <span>Search</span>
+          <kbd aria-hidden="true">{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        </>
+      )}
+    </UnstyledButton>
   );
 }
 

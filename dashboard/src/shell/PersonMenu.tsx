@@ -1,9 +1,10 @@
 // The menu of the signed-in person: appearance, keys, account, sign-out.
 
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useViewer } from '../graphql/index.ts';
-import { showKeys } from './Shortcuts.tsx';
 import styles from './shell.module.css';
+import { showKeys } from './shown.ts';
 
 const APPEARANCES = [
   ['auto', 'As the system'],
@@ -44,8 +45,8 @@ export function PersonMenu() {
         <Menu.Item onClick={() => showKeys.set(true)} rightSection="?">
           Keyboard shortcuts
         </Menu.Item>
-        <Menu.Item component="a" href="/account">
-          Password and sessions
+        <Menu.Item component={Link} to="/settings/profile">
+          Your settings
         </Menu.Item>
         <Menu.Item onClick={signOut}>Sign out</Menu.Item>
       </Menu.Dropdown>

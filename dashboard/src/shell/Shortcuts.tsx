@@ -1,37 +1,20 @@
-// Keys that lead to pages, and the help that lists all keys.
+// Keys that lead to pages, to the command palette, and to the help that lists all keys.
 
-import { Kbd, Modal } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useRef } from 'react';
-import { createStore, useStore } from '../graphql/index.ts';
-import { useKeys } from './keys.ts';
-import { ENTRIES, FOOT } from './navigation.ts';
-import styles from './shell.module.css';
+import { lazy, useRef } from 'react';
+import { useStore } from '../graphql/index.ts';
+import { useCommandKey, useKeys } from './keys.ts';
+import { Later } from './Later.tsx';
+import { PLACES } from './navigation.ts';
+import { showKeys, showPalette } from './shown.ts';
 
-export const showKeys = createStore(false);
-
-const PLACES = [...ENTRIES, ...FOOT].filter(({ key }) => key);
-
-const KEYS: [string, string][] = [
-  ['?', 'Show these keys'],
-  ['/', 'Search on this page'],
-  ['j k', 'Inbox: next and previous conversation'],
-  ['r', 'Inbox: write a reply'],
-  ['n', 'Inbox: write an internal note'],
-  ['t', 'Inbox: begin with a template'],
-  ['a', 'Inbox: assign the conversation'],
-  ['u', 'Inbox: leave the conversation unread'],
-  ['e', 'Inbox: close the conversation, open the next one'],
-  ['s', 'Inbox: put the conversation off'],
-  ['y x', 'Inbox: decide on a possible opt-out: opted out, or not'],
-  ['⌘/Ctrl ⏎', 'Send the text'],
-  ['Esc', 'Close, or leave the field'],
-];
+const KeysHelp = lazy(() => import('./KeysHelp.tsx'));
+const Palette = lazy(() => import('./Palette.tsx'));
 
 export function Shortcuts() {
   const navigate = useNavigate();
-  const isShown = useStore(showKeys);
   const isLeading = useRef(false);
+  useCommandKey('k', () => showPalette.set(true));
   useKeys((key, event) => {
     if (key === '?') showKeys.set(true);
     const place = isLeading.current && PLACES.find((entry) => entry.key === key);
@@ -40,30 +23,13 @@ export function Shortcuts() {
     isLeading.current = key === 'g';
   });
   return (
-    <Modal opened={isShown} onClose={() => showKeys.set(false)} title="Keyboard shortcuts">
-      <dl className={styles.keys}>
-        {KEYS.map(([key, meaning]) => (
-          <Key key={key} keys={key} meaning={meaning} />
-        ))}
-        {PLACES.map(({ key = '', label }) => (
-          <Key key={key} keys={`g ${key}`} meaning={label} />
-        ))}
-      </dl>
-    </Modal>
-  );
-}
-
-function Key({ keys, meaning }: { keys: string; meaning: string }) {
-  return (
     <>
-      <dt>
-        {keys.split(' ').map((key) => (
-          <Kbd key={key} mr={4}>
-            {key}
-          </Kbd>
-        ))}
-      </dt>
-      <dd>{meaning}</dd>
+      <Later isWanted={useStore(showKeys)}>
+        <KeysHelp />
+      </Later>
+      <Later isWanted={useStore(showPalette)}>
+        <Palette />
+      </Later>
     </>
   );
 }

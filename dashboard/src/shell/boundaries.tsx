@@ -4,6 +4,7 @@ import { Button } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { Empty, Page } from '../ui/index.ts';
+import { isReachable } from './page.ts';
 
 export function Missing() {
   return (
@@ -24,17 +25,17 @@ export function Forbidden({ scope }: { scope: string }) {
   );
 }
 
-export function RouteError({ error, reset }: ErrorComponentProps) {
+export function RouteError({ error }: ErrorComponentProps) {
   return (
     <Page title="This page failed">
-      <Empty action={<Button onClick={() => reload(reset)}>Try again</Button>}>
+      <Empty action={<Button onClick={() => void reload()}>Try again</Button>}>
         {error instanceof Error ? error.message : 'Something in this page broke.'} Nothing that you sent is lost.
       </Empty>
     </Page>
   );
 }
 
-function reload(reset: () => void): void {
-  reset();
-  window.location.reload();
+/** Load the page again, unless that would end at the browser's page for a lost connection. */
+async function reload(): Promise<void> {
+  if (await isReachable()) window.location.reload();
 }

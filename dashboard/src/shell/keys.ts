@@ -9,6 +9,21 @@ export function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): b
   return Boolean(isField) || ctrlKey || metaKey || altKey;
 }
 
+/** Call a function for Ctrl or ⌘ with a letter, in fields too, but not over a dialog. */
+export function useCommandKey(letter: string, onKey: () => void): void {
+  const latest = useEffectEvent(onKey);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+      if (!isCommand || event.key.toLowerCase() !== letter) return;
+      event.preventDefault();
+      if (!document.querySelector('[role=dialog]')) latest();
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, [letter]);
+}
+
 /** Call a function for each single key that is typed outside of fields. */
 export function useKeys(onKey: (key: string, event: KeyboardEvent) => void): void {
   const latest = useEffectEvent(onKey);

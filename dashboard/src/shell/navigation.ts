@@ -28,3 +28,6 @@ export const FOOT: Entry[] = [
   { to: '/billing', label: 'Billing', icon: 'billing', scope: 'billing:read', key: 'b' },
   { to: '/settings', label: 'Settings', icon: 'settings', scope: 'account:read', key: 's' },
 ];
+
+/** The pages that keys lead to. */
+export const PLACES = [...ENTRIES, ...FOOT].filter(({ key }) => key);

@@ -4,6 +4,7 @@ import { Button, Group, Modal } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Refusal } from '../graphql/errors.ts';
 import { Refused } from './states.tsx';
+import styles from './ui.module.css';
 
 interface ConfirmProps {
   title: string;
@@ -36,7 +37,12 @@ export function Confirm({
         <Button variant="default" onClick={onClose} data-autofocus>
           Keep it
         </Button>
-        <Button color={isDangerous ? '#b42318' : undefined} loading={isBusy} onClick={onConfirm}>
+        <Button
+          color={isDangerous ? '#b42318' : undefined}
+          classNames={{ root: styles.act, label: styles.actLabel }}
+          loading={isBusy}
+          onClick={onConfirm}
+        >
           {act}
         </Button>
       </Group>

@@ -40,10 +40,10 @@ export function Card({ title, children, action }: { title?: string; children: Re
   return (
     <section className={styles.card} aria-label={title}>
       {title && (
-        <h2>
-          {title}
+        <div className={styles.cardHead}>
+          <h2>{title}</h2>
           {action}
-        </h2>
+        </div>
       )}
       {children}
     </section>

@@ -3,9 +3,15 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { useBlocker } from '@tanstack/react-router';
 
-export function Unsaved({ isChanged }: { isChanged: boolean }) {
+interface UnsavedProps {
+  isChanged: boolean;
+  /** Save before the page is left; it is left without a question if everything is saved. */
+  save?: () => Promise<boolean>;
+}
+
+export function Unsaved({ isChanged, save }: UnsavedProps) {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => isChanged && current.pathname !== next.pathname,
+    shouldBlockFn: async ({ current, next }) => isChanged && current.pathname !== next.pathname && !(await save?.()),
     enableBeforeUnload: () => isChanged,
     withResolver: true,
   });

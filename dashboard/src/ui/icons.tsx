@@ -17,6 +17,7 @@ const PATHS = {
   automations: 'm11 3-6 8h4l-1 6 6-8h-4Z',
   agents:
     'M10 3v2.5M5 5.5h10a1 1 0 0 1 1 1V14a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V6.5a1 1 0 0 1 1-1Zm2.5 4v.01m5-.01v.01M7.5 12h5M7 15v2m6-2v2',
+  bell: 'M5 14V9a5 5 0 0 1 10 0v5l1.5 1.5h-13ZM8.5 17.5h3',
   menu: 'M3 6h14M3 10h14M3 14h14',
   check: 'm4 10.5 4 4 8-9',
   search: 'M9 14A5 5 0 1 0 9 4a5 5 0 0 0 0 10Zm4-1 3.5 3.5',

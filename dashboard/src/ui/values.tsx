@@ -45,8 +45,13 @@ export function money(value: number, currency: string): string {
   return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
 }
 
+/** Return a share of one as a percentage. */
+export function percent(share: number, digits = 1): string {
+  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: digits }).format(share);
+}
+
 export function words(name: string): string {
-  const text = name.replaceAll('_', ' ').replace(/\bai\b/g, 'AI');
+  const text = name.replaceAll('_', ' ').replace(/\b(ai|api|id|sms|url)\b/gi, (each) => each.toUpperCase());
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

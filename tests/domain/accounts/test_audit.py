@@ -5,6 +5,7 @@ from typing import Any
 
 from app.domain.accounts import api_keys, audit
 from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.audit import EntryFilter
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import Actor
@@ -49,9 +50,10 @@ async def test_entries_are_read_the_newest_first_of_one_action_if_named(
                 await audit.record(unit, "painted", f"{subject} of {opened.account_id}")
 
     async with unit_of(services, Actor(account.account_id, ALL)) as unit:
-        page = await audit.find_entries(unit, "painted", Window(1))
-        rest = await audit.find_entries(unit, "painted", Window(1, page.end_cursor))
-        whole = await audit.find_entries(unit, None, Window())
+        painted = EntryFilter("painted")
+        page = await audit.find_entries(unit, painted, Window(1))
+        rest = await audit.find_entries(unit, painted, Window(1, page.end_cursor))
+        whole = await audit.find_entries(unit, EntryFilter(), Window())
 
         assert [entry.subject for entry in page.nodes] == [f"shed of {account.account_id}"]
         assert [entry.subject for entry in rest.nodes] == [f"door of {account.account_id}"]

@@ -114,7 +114,7 @@ async def test_no_key_and_no_application_manages_people(lineage: Lineage, actor:
         lambda unit: users.remove(unit, bob),
     ):
         async with lineage.act(actor) as unit:
-            with pytest.raises(PersonRequired, match="Keys and connected applications do not do this"):
+            with pytest.raises(PersonRequired, match="Keys and connected applications cannot do this"):
                 await manage(unit)
 
     assert (await USERS.read(lineage.services), await INVITATIONS.read(lineage.services)) == before

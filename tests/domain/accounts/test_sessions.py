@@ -32,7 +32,7 @@ def clock() -> SetClock:
 
 @pytest.fixture
 async def authentication(services: Services, clock: SetClock) -> AsyncGenerator[Authentication]:
-    """Give a door whose clock is set by hand."""
+    """Provide an authentication whose clock the test sets."""
     attempts = RedisAttempts(services.settings.redis_url or "", clock)
     yield Authentication(services.database.sessions, clock, services.notify, attempts, services.authentication.tokens)
     await attempts.close()

@@ -6,15 +6,14 @@ from app.bootstrap import open_dispatcher
 from app.domain.automations.runner import AutomationRunner
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.automations.test_runs import NEW, Act, act, add_ann, enable, runner, shown
+from tests.domain.automations.test_runs import NEW, add_ann, enable, runner, shown
+from tests.domain.conftest import Act
 from tests.factories.automations import AUTOMATION_RUNS
 from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
 from tests.factories.messages import OUTBOUND
 from tests.waiting import within
-
-__all__ = ["act"]
 
 
 async def live_for(worker: AutomationRunner, steps: int) -> None:
@@ -26,9 +25,9 @@ async def live_for(worker: AutomationRunner, steps: int) -> None:
     await within("the death of the worker", asyncio.gather(task, return_exceptions=True))
 
 
-async def test_each_action_acts_once_wherever_workers_die(act: Act, services: Services, account: Opened) -> None:
+async def test_each_action_acts_once_wherever_workers_die(perform: Act, services: Services, account: Opened) -> None:
     await enable(
-        act,
+        perform,
         NEW,
         {"kind": "send", "body": "Hello"},
         {"kind": "add_tag", "tag": "a"},
@@ -36,7 +35,7 @@ async def test_each_action_acts_once_wherever_workers_die(act: Act, services: Se
         {"kind": "webhook", "text": "Told"},
         {"kind": "send", "body": "Bye"},
     )
-    await add_ann(act)
+    await add_ann(perform)
     await open_dispatcher(services).run()
 
     steps = 1

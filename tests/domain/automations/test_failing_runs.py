@@ -14,16 +14,14 @@ from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
+from app.domain.sequences.definition import NewStep
 from app.domain.sequences.models import SequenceStatus
-from app.domain.sequences.service import NewStep
 from app.services import Services
-from tests.domain.automations.test_runs import NEW, Act, act, add_ann, enable, runner, shown, work
-from tests.domain.conftest import UnitFor
+from tests.domain.automations.test_runs import NEW, add_ann, enable, runner, shown, work
+from tests.domain.conftest import Act, UnitFor
 from tests.factories.automations import AUTOMATION_RUNS, AUTOMATIONS, WATCHED_KEYWORDS
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import OUTBOUND
-
-__all__ = ["act"]
 
 TAG = {"kind": "add_tag", "tag": "later"}
 
@@ -42,11 +40,11 @@ async def refused(
 
 
 async def test_an_action_that_always_fails_ends_its_run_after_four_attempts_and_holds_no_other_run_up(
-    act: Act, services: Services
+    perform: Act, services: Services
 ) -> None:
     for _ in range(2):
-        await enable(act, NEW, TAG)
-    await add_ann(act)
+        await enable(perform, NEW, TAG)
+    await add_ann(perform)
     await AUTOMATIONS.where(id=min(await AUTOMATIONS.read(services, "id"))).change(services, actions=[{"kind": "?"}])
 
     for minutes in (0, 1, 4, 15, 60):
@@ -62,12 +60,12 @@ async def test_an_action_that_always_fails_ends_its_run_after_four_attempts_and_
 
 
 async def test_a_lasting_conflict_is_shown_while_it_is_tried_again_and_then_refused(
-    act: Act, services: Services
+    perform: Act, services: Services
 ) -> None:
-    sequence = await act(sequences.create, "Steps", [NewStep(0, "Hi. Reply STOP to opt out.")])
-    await enable(act, NEW, {"kind": "enroll", "sequence_id": sequence.id}, TAG)
-    await act(sequences.update_status, sequence.id, SequenceStatus.archived)
-    await add_ann(act)
+    sequence = await perform(sequences.create, "Steps", [NewStep(0, "Hi. Reply STOP to opt out.")])
+    await enable(perform, NEW, {"kind": "enroll", "sequence_id": sequence.id}, TAG)
+    await perform(sequences.update_status, sequence.id, SequenceStatus.archived)
+    await add_ann(perform)
 
     await work(services)
     [(status, reason, results)] = await shown(services)
@@ -91,10 +89,10 @@ class Pausing(AutomationRunner):
 
 
 async def test_a_text_is_not_sent_by_a_run_whose_automation_was_paused_after_the_claim(
-    act: Act, services: Services
+    perform: Act, services: Services
 ) -> None:
-    await enable(act, NEW, {"kind": "send", "body": "Hello"})
-    await add_ann(act)
+    await enable(perform, NEW, {"kind": "send", "body": "Hello"})
+    await add_ann(perform)
     await open_dispatcher(services).run()
 
     await Pausing(services.database, services.acceptor, services.clock, services.notify).run()
@@ -116,9 +114,9 @@ async def test_a_text_is_not_sent_by_a_run_whose_automation_was_paused_after_the
     ],
 )
 async def test_an_action_needs_the_scope_of_the_change_by_hand_of_who_creates_changes_or_activates_it(
-    act: Act, services: Services, unit_for: UnitFor, account: Opened, action: dict[str, str], scope: str
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, action: dict[str, str], scope: str
 ) -> None:
-    automation = await act(service.create, {"name": "Test", "trigger": NEW, "actions": [action]})
+    automation = await perform(service.create, {"name": "Test", "trigger": NEW, "actions": [action]})
     for verb in (
         lambda unit: service.create(unit, {"name": "Test", "trigger": NEW, "actions": [action]}),
         lambda unit: service.update_automation(unit, automation.id, {"filter": None}),
@@ -130,9 +128,9 @@ async def test_an_action_needs_the_scope_of_the_change_by_hand_of_who_creates_ch
 
 
 async def test_a_keyword_needs_the_scope_of_its_reply_and_of_the_consent_that_it_records(
-    act: Act, services: Services, unit_for: UnitFor, account: Opened
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
 ) -> None:
-    plain = await act(watching.watch, "menu")
+    plain = await perform(watching.watch, "menu")
     for fields, scope in (({"reply": "Hi"}, "messages:send"), ({"opts_in": True}, "contacts:write")):
         for verb in (
             lambda unit, fields=fields: watching.watch(unit, "join", fields),

@@ -1,15 +1,12 @@
 """Runs of automations: what starts them, what each condition and action does, and that none acts twice."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import open_dispatcher
-from app.domain.accounts.scopes import ALL
 from app.domain.automations import queries, runs, service, watching
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.runner import AutomationRunner
@@ -23,7 +20,7 @@ from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.conftest import UnitFor
+from tests.domain.conftest import Act, UnitFor
 from tests.factories.automations import AUTOMATION_RUNS, AUTOMATIONS, WATCHED_KEYWORDS
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
@@ -32,20 +29,6 @@ from tests.factories.messages import OUTBOUND
 
 PHONE = "+12025550143"
 NEW = {"kind": "event", "event": "new_contact"}
-
-Act = Callable[..., Awaitable[Any]]
-
-
-@pytest.fixture
-def act(unit_for: UnitFor, account: Opened) -> Act:
-    """Provide a function that runs a verb in a unit of the account's."""
-
-    async def run(verb: Callable[..., Awaitable[Any]], *arguments: Any, **named: Any) -> Any:
-        async with unit_for(account) as unit:
-            unit.actor = replace(unit.actor, scopes=ALL)
-            return await verb(unit, *arguments, **named)
-
-    return run
 
 
 def runner(services: Services, **ahead: float) -> AutomationRunner:
@@ -61,14 +44,14 @@ async def work(services: Services, **ahead: float) -> None:
         await each.run()
 
 
-async def enable(act: Act, trigger: dict[str, Any], *actions: dict[str, Any], **more: Any) -> int:
-    automation = await act(service.create, {"name": "Test", "trigger": trigger, "actions": actions, **more})
-    await act(service.set_status, automation.id, enabled=True)
+async def enable(perform: Act, trigger: dict[str, Any], *actions: dict[str, Any], **more: Any) -> int:
+    automation = await perform(service.create, {"name": "Test", "trigger": trigger, "actions": actions, **more})
+    await perform(service.set_status, automation.id, enabled=True)
     return automation.id
 
 
-async def add_ann(act: Act, **fields: Any) -> Contact:
-    return await act(contacts.create, {"phone": PHONE, "first_name": "Ann", **fields})
+async def add_ann(perform: Act, **fields: Any) -> Contact:
+    return await perform(contacts.create, {"phone": PHONE, "first_name": "Ann", **fields})
 
 
 async def shown(services: Services) -> list[tuple[str, str, list[str]]]:
@@ -76,9 +59,9 @@ async def shown(services: Services) -> list[tuple[str, str, list[str]]]:
     return [(row["status"], row["reason"], [each["outcome"] for each in row["results"]]) for row in rows]
 
 
-async def test_each_action_changes_the_contact_and_the_run_tells_its_result(act: Act, services: Services) -> None:
+async def test_each_action_changes_the_contact_and_the_run_tells_its_result(perform: Act, services: Services) -> None:
     await enable(
-        act,
+        perform,
         NEW,
         {"kind": "add_tag", "tag": "new"},
         {"kind": "set_stage", "stage": "contacted"},
@@ -87,7 +70,7 @@ async def test_each_action_changes_the_contact_and_the_run_tells_its_result(act:
         {"kind": "notify", "text": "Somebody new"},
         {"kind": "send", "body": "Hi {first_name}! Reply STOP to opt out."},
     )
-    ann = await add_ann(act, tags=["old"])
+    ann = await add_ann(perform, tags=["old"])
 
     await work(services)
 
@@ -97,10 +80,10 @@ async def test_each_action_changes_the_contact_and_the_run_tells_its_result(act:
     assert (body, purpose, contact_id) == ("Hi Ann! Reply STOP to opt out.", "promotional", ann.id)
 
 
-async def test_conditions_are_explained_with_the_value_that_the_contact_had(act: Act, services: Services) -> None:
+async def test_conditions_are_explained_with_the_value_that_the_contact_had(perform: Act, services: Services) -> None:
     filter = {"all": [{"field": "first_name", "op": "eq", "value": ["Bob"]}, {"field": "email", "op": "is_empty"}]}
-    await enable(act, NEW, {"kind": "add_tag", "tag": "bob"}, filter=filter)
-    await add_ann(act)
+    await enable(perform, NEW, {"kind": "add_tag", "tag": "bob"}, filter=filter)
+    await add_ann(perform)
 
     await work(services)
 
@@ -111,32 +94,32 @@ async def test_conditions_are_explained_with_the_value_that_the_contact_had(act:
     ]
 
 
-async def test_a_wait_puts_the_next_action_off_and_a_pause_cancels_it(act: Act, services: Services) -> None:
+async def test_a_wait_puts_the_next_action_off_and_a_pause_cancels_it(perform: Act, services: Services) -> None:
     steps = {"kind": "wait", "minutes": 60}, {"kind": "add_tag", "tag": "later"}
-    first, second = [await enable(act, NEW, *steps) for _ in range(2)]
-    await add_ann(act)
+    first, second = [await enable(perform, NEW, *steps) for _ in range(2)]
+    await add_ann(perform)
 
     await work(services)
     assert [row[0] for row in await shown(services)] == ["waiting", "waiting"]
-    await act(service.set_status, second, enabled=False)
+    await perform(service.set_status, second, enabled=False)
     await work(services, minutes=61)
 
     assert await shown(services) == [("done", "", ["waited", "done"]), ("canceled", "paused", ["waited"])]
     assert await CONTACTS.only(services, "tags") == ["later"]
-    assert (await act(queries.get_automation, first)).status == "active"
+    assert (await perform(queries.get_automation, first)).status == "active"
 
 
-async def test_an_automation_is_not_started_by_itself_and_chains_end(act: Act, services: Services) -> None:
+async def test_an_automation_is_not_started_by_itself_and_chains_end(perform: Act, services: Services) -> None:
     for number in range(7):
         trigger = {"kind": "event", "event": "contact_tag_added"}
         where = [{"field": "tag", "op": "eq", "value": f"t{number}"}]
-        await enable(act, {**trigger, "where": where}, {"kind": "add_tag", "tag": f"t{number + 1}"})
+        await enable(perform, {**trigger, "where": where}, {"kind": "add_tag", "tag": f"t{number + 1}"})
     loop = {"kind": "event", "event": "contact_tag_removed"}
-    await enable(act, loop, {"kind": "add_tag", "tag": "x"}, {"kind": "remove_tag", "tag": "x"})
-    ann = await add_ann(act, tags=["y"])
+    await enable(perform, loop, {"kind": "add_tag", "tag": "x"}, {"kind": "remove_tag", "tag": "x"})
+    ann = await add_ann(perform, tags=["y"])
 
-    await act(contacts.add_tag, ann.id, "t0")
-    await act(contacts.remove_tag, ann.id, "y")
+    await perform(contacts.add_tag, ann.id, "t0")
+    await perform(contacts.remove_tag, ann.id, "y")
     await work(services)
 
     chains = [len(chain) for chain in await AUTOMATION_RUNS.read(services, "chain")]
@@ -144,23 +127,23 @@ async def test_an_automation_is_not_started_by_itself_and_chains_end(act: Act, s
     assert await CONTACTS.only(services, "tags") == ["t0", "t1", "t2", "t3", "t4", "t5"]
 
 
-async def test_a_contact_has_20_runs_a_day_at_most(act: Act, services: Services) -> None:
+async def test_a_contact_has_20_runs_a_day_at_most(perform: Act, services: Services) -> None:
     trigger = {"kind": "event", "event": "contact_tag_added"}
-    await enable(act, trigger, {"kind": "set_stage", "stage": "won"})
-    ann = await add_ann(act)
+    await enable(perform, trigger, {"kind": "set_stage", "stage": "won"})
+    ann = await add_ann(perform)
 
     for number in range(22):
-        await act(contacts.add_tag, ann.id, f"tag {number}")
+        await perform(contacts.add_tag, ann.id, f"tag {number}")
     await work(services)
 
     assert await AUTOMATION_RUNS.count(services) == 20
 
 
 async def test_an_opt_out_starts_nothing_and_a_text_to_a_contact_who_opted_out_is_refused(
-    act: Act, services: Services, account: Opened
+    perform: Act, services: Services, account: Opened
 ) -> None:
-    await enable(act, {"kind": "event", "event": "new_message"}, {"kind": "send", "body": "Thanks"})
-    await enable(act, {"kind": "event", "event": "new_opt_out"}, {"kind": "send", "body": "Why?"})
+    await enable(perform, {"kind": "event", "event": "new_message"}, {"kind": "send", "body": "Thanks"})
+    await enable(perform, {"kind": "event", "event": "new_opt_out"}, {"kind": "send", "body": "Why?"})
 
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "STOP"))
     await work(services)
@@ -171,9 +154,9 @@ async def test_an_opt_out_starts_nothing_and_a_text_to_a_contact_who_opted_out_i
     assert [row for row in await OUTBOUND.read(services, "purpose") if row != "compliance"] == []
 
 
-async def test_runs_that_are_executed_twice_act_once(act: Act, services: Services) -> None:
-    await enable(act, NEW, {"kind": "send", "body": "Hello"}, {"kind": "notify", "text": "New"})
-    await add_ann(act)
+async def test_runs_that_are_executed_twice_act_once(perform: Act, services: Services) -> None:
+    await enable(perform, NEW, {"kind": "send", "body": "Hello"}, {"kind": "notify", "text": "New"})
+    await add_ann(perform)
     await open_dispatcher(services).run()
     for _ in range(3):  # as after a kill: the claims have expired, and the results of the first are lost
         await asyncio.gather(*(runner(services, seconds=0.001).run() for _ in range(3)))
@@ -182,22 +165,22 @@ async def test_runs_that_are_executed_twice_act_once(act: Act, services: Service
     assert await OUTBOUND.count(services) == 1
 
 
-async def test_times_find_contacts_once(act: Act, services: Services, unit_for: UnitFor, account: Opened) -> None:
+async def test_times_find_contacts_once(perform: Act, services: Services, unit_for: UnitFor, account: Opened) -> None:
     today = services.clock.now().date()
-    await act(custom_fields.create, NewField("born", "Born", CustomFieldType.date))
+    await perform(custom_fields.create, NewField("born", "Born", CustomFieldType.date))
     for phone, born in ((PHONE, f"1980-{today:%m-%d}"), ("+12025550144", "1980-02-30")):
         if born.endswith("02-30"):
             born = f"1980-{(today + timedelta(days=40)):%m-%d}"
-        await act(contacts.create, {"phone": phone, "custom_fields": {"born": born}})
-    await enable(act, {"kind": "birthday", "field": "born", "at": "10:00"}, {"kind": "add_tag", "tag": "party"})
-    await enable(act, {"kind": "missed_reply", "hours": 2}, {"kind": "add_tag", "tag": "waits"})
-    await enable(act, {"kind": "schedule", "at": "00:00"}, {"kind": "add_tag", "tag": "daily"})
+        await perform(contacts.create, {"phone": phone, "custom_fields": {"born": born}})
+    await enable(perform, {"kind": "birthday", "field": "born", "at": "10:00"}, {"kind": "add_tag", "tag": "party"})
+    await enable(perform, {"kind": "missed_reply", "hours": 2}, {"kind": "add_tag", "tag": "waits"})
+    await enable(perform, {"kind": "schedule", "at": "00:00"}, {"kind": "add_tag", "tag": "daily"})
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello?"))
     await AUTOMATIONS.change(services, next_at=services.clock.now())
     await CONVERSATIONS.change(services, waiting_since=services.clock.now() - timedelta(hours=3))
 
     for _ in range(2):
-        await act(runs.start_due)
+        await perform(runs.start_due)
         await AUTOMATIONS.change(services, next_at=services.clock.now())
     await work(services)
 
@@ -213,6 +196,11 @@ async def test_times_find_contacts_once(act: Act, services: Services, unit_for: 
     ("trigger", "action", "field"),
     [
         ({"kind": "event", "event": "no_such"}, {"kind": "exit_drips"}, "trigger.event"),
+        (
+            {**NEW, "where": [{"field": "fone", "op": "eq", "value": "1"}]},
+            {"kind": "exit_drips"},
+            "trigger.where[0].field",
+        ),
         ({"kind": "missed_reply", "hours": 0}, {"kind": "exit_drips"}, "trigger.hours"),
         ({"kind": "birthday", "field": "none"}, {"kind": "exit_drips"}, "trigger.field"),
         ({"kind": "schedule", "weekdays": [8]}, {"kind": "exit_drips"}, "trigger.weekdays"),
@@ -233,12 +221,12 @@ async def test_what_can_not_work_is_refused_by_its_place(
 
 
 async def test_keywords_match_by_their_rules_count_hits_record_consent_and_answer_once(
-    act: Act, services: Services, account: Opened
+    perform: Act, services: Services, account: Opened
 ) -> None:
-    await act(watching.watch, "join", {"opts_in": True, "reply": "Welcome! Reply STOP to opt out."})
-    await act(watching.watch, "join us", {"match": KeywordMatch.starts_with, "reply": "Never"})
-    await act(watching.watch, "pizza", {"match": KeywordMatch.word})
-    await act(watching.watch, "quiet", {"is_active": False})
+    await perform(watching.watch, "join", {"opts_in": True, "reply": "Welcome! Reply STOP to opt out."})
+    await perform(watching.watch, "join us", {"match": KeywordMatch.starts_with, "reply": "Never"})
+    await perform(watching.watch, "pizza", {"match": KeywordMatch.word})
+    await perform(watching.watch, "quiet", {"is_active": False})
     for number, body in enumerate(("Join!", "join us now, pizza?", "I like pizza.", "pizzas", "quiet")):
         await services.inbox.receive("sandbox", InboundMessage(f"in-{number}", PHONE, account.phone_number, body))
 

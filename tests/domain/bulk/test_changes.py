@@ -195,7 +195,7 @@ async def test_a_step_with_a_defect_is_tried_again_later_and_then_ends_the_job(
 
     async with unit_for(account) as unit:
         failed = await jobs.get(unit, job.id)
-    assert (failed.status, failed.problems) == (JobStatus.failed, ["Something went wrong on our side."])
+    assert (failed.status, failed.problems) == (JobStatus.failed, ["An unexpected error of the service. Try again."])
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import service as segments
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.domain.templates import service as templates
 
 TEXT = "Your size: {custom.size|unknown}"

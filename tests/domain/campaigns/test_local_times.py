@@ -9,6 +9,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.campaigns import previews, service
+from app.domain.campaigns.previews import Start
 from app.domain.campaigns.runner import CampaignRunner
 from app.domain.campaigns.service import Order
 from app.domain.kernel.errors import InvalidInput
@@ -130,8 +131,8 @@ async def test_a_preview_shows_when_the_texts_for_a_local_time_leave(
 
     async with act() as unit:
         unit.clock = clock
-        at_ten = await previews.preview(unit, pool, campaign.id, 10, TEN)
-        at_night = await previews.preview(unit, pool, campaign.id, 10, TEN.replace(hour=22))
+        at_ten = await previews.preview(unit, pool, campaign.id, 10, Start(local_at=TEN))
+        at_night = await previews.preview(unit, pool, campaign.id, 10, Start(local_at=TEN.replace(hour=22)))
 
     assert [each.opens_at for each in at_ten.zones] == [DENVER, NEW_YORK]
     assert [each.opens_at for each in at_night.zones] == [

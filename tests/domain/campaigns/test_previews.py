@@ -7,6 +7,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.campaigns import previews, trial
+from app.domain.campaigns.previews import Start
 from app.domain.contacts import custom_fields
 from app.domain.contacts.custom_fields import NewField
 from app.domain.kernel.errors import InvalidInput
@@ -57,3 +58,33 @@ async def test_a_campaign_takes_custom_fields_and_the_fallbacks_of_the_account(
         await trial.send(unit, services.acceptor, campaign.id, "+12025550143", None, consent_attested=True)
 
     assert await OUTBOUND.read(pool, "body") == ["friend, your red shoes"] * 2
+
+
+async def test_a_preview_for_a_time_shows_when_texts_leave_that_start_then(
+    act: Act, make: Make, add: Any, pool: Pool
+) -> None:
+    await obey_the_law(pool)
+    await add("+12025550143")
+    campaign = await make()
+    night, morning = datetime(2026, 11, 22, 4, tzinfo=UTC), datetime(2026, 11, 22, 13, tzinfo=UTC)
+
+    async with act() as unit:
+        unit.clock = SetClock(datetime(2026, 11, 21, 15, tzinfo=UTC))
+        shown = [await previews.preview(unit, pool, campaign.id, 10, Start(at)) for at in (None, night, morning)]
+
+    assert [each.zones[0].opens_at for each in shown] == [unit.clock.now(), morning, morning]
+
+
+async def test_a_preview_shows_the_characters_that_cost_parts(act: Act, make: Make, add: Any, pool: Pool) -> None:
+    for phone, name in (("+12025550143", "Zoë"), ("+12025550144", "Noël Ș"), ("+12025550145", "Ann")):
+        await add(phone, first_name=name)
+    campaign = await make(body="Hi {first_name}, " + "our sale begins today. " * 4, is_smart_encoded=True)
+    plain = await make(body="Hi {first_name}, it’s today.", is_smart_encoded=False)
+
+    async with act() as unit:
+        shown = await previews.preview(unit, pool, campaign.id, 10)
+        typed = await previews.preview(unit, pool, plain.id, 10)
+
+    assert shown.characters == [("ë", None, 2, 2), ("Ș", None, 1, 1)]
+    assert shown.encodings == {"GSM-7": 1, "UCS-2": 2}
+    assert typed.characters == [("ë", None, 2, 0), ("Ș", None, 1, 0), ("’", "'", 3, 0)]

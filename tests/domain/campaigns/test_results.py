@@ -7,14 +7,26 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import breakdown, diagnosis
-from app.domain.campaigns.breakdown import BreakdownGroup
-from app.domain.campaigns.diagnosis import Facts, FindingCode, compare, judge
-from app.domain.campaigns.models import Campaign
+from app.domain.campaigns import breakdown, diagnosis, queries, reasons
+from app.domain.campaigns.breakdown import BreakdownGroup, BreakdownRow
+from app.domain.campaigns.causes import judge_hours, judge_numbers
+from app.domain.campaigns.diagnosis import Facts, judge
+from app.domain.campaigns.findings import FindingCode, compare
+from app.domain.campaigns.models import Answer, Campaign, RecipientState
+from app.domain.campaigns.queries import RecipientFilter
+from app.domain.campaigns.reasons import Reason
 from app.domain.campaigns.senders import Sender, Senders
+from app.domain.deliverability.rates import DeliveryRate
 from app.domain.kernel.errors import DomainError
+from app.domain.kernel.events import UpdateKind
+from app.domain.kernel.paging import Window
 from app.domain.kernel.phone import find_fault, require_recipient
+from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, Run
+from tests.factories.campaigns import NUMBER_HOURS, add_people
+from tests.factories.contacts import CONTACTS
+from tests.factories.numbers import PHONE_NUMBERS
 
 pytestmark = pytest.mark.anyio
 
@@ -23,6 +35,22 @@ NUMBERS = {
     "+14155550100": Sender(2, "+14155550100", 1.0, is_poor=False),
     "+13055550100": Sender(3, "+13055550100", 1.0, is_poor=True),
 }
+
+
+async def test_the_texts_of_a_campaign_are_told_by_its_progress_alone(
+    account: Opened, services: Services, send: Make, run: Run, text: Callable[..., Any]
+) -> None:
+    await add_people(services, 3)
+    await send()
+    await run()
+    await text("Which shoes?", "+12022000001")
+    await run()
+
+    told = Counter(each.kind for each in await services.feed.read(account.account_id, 0))
+
+    assert told.pop(UpdateKind.campaign_progress) >= 1
+    del told[UpdateKind.notice]
+    assert told == {UpdateKind.new_message: 1}
 
 
 async def test_a_breakdown_groups_recipients_and_their_answers(
@@ -56,6 +84,50 @@ async def test_a_breakdown_groups_recipients_and_their_answers(
     ]
 
 
+async def test_recipients_are_listed_by_state_reason_and_answer(
+    add: Callable[..., Awaitable[int]], act: Act, send: Make, run: Run, text: Callable[..., Any]
+) -> None:
+    for phone in ("+12025550140", "+12025550141", "+14155550140"):
+        await add(phone)
+    await add("+12025550142", dnd_sms=True)
+    campaign = await send()
+    await run()
+    await text("STOP", "+12025550140")
+    await text("Which shoes?", "+14155550140")
+    await run()
+
+    filters = [
+        RecipientFilter(),
+        RecipientFilter(RecipientState.suppressed),
+        RecipientFilter(RecipientState.suppressed, Reason.landline),
+        RecipientFilter(reason=Reason.dnd),
+        RecipientFilter(answer=Answer.opted_out),
+        RecipientFilter(RecipientState.delivered, "", Answer.replied),
+    ]
+    async with act() as unit:
+        pages = [await queries.find_recipients(unit, campaign.id, each, Window()) for each in filters]
+        totals = [(await page.total()).count for page in pages]
+
+    assert [[each.phone for each in page.nodes] for page in pages] == [
+        ["+14155550140", "+12025550142", "+12025550141", "+12025550140"],
+        ["+12025550142"],
+        [],
+        ["+12025550142"],
+        ["+12025550140"],
+        ["+14155550140"],
+    ]
+    assert totals == [4, 1, 0, 1, 1, 1]
+
+
+def test_each_reason_is_described_with_what_to_do() -> None:
+    assert [reason for reason in Reason if reason not in reasons.DESCRIPTIONS] == []
+    assert reasons.describe("") is None
+    assert reasons.describe("filtered") == reasons.failures.describe("filtered")
+    assert reasons.describe("number_paused") == (
+        "The text was refused with the error number_paused, which the reference of errors explains."
+    )
+
+
 def facts(states: dict[str, int], body: str = "Reply STOP", **others: Any) -> Facts:
     reasons = Counter[str](others.pop("reasons", {}))
     return Facts(Campaign(body=body, status="completed", reason=""), Counter(states), reasons, **others)
@@ -76,10 +148,96 @@ def facts(states: dict[str, int], body: str = "Reply STOP", **others: Any) -> Fa
         (facts({"delivered": 90, "suppressed": 10}, reasons={"landline": 10}), [FindingCode.landlines]),
         (facts({"delivered": 100}, multipart=60), [FindingCode.many_segments]),
         (facts({"delivered": 100}, opt_outs=2), [FindingCode.opt_outs]),
+        (facts({"delivered": 70, "deferred": 20, "claimed": 10}, reasons={"deferred": 5}), [FindingCode.deferred]),
+        (facts({"delivered": 90, "failed": 10}, reasons={"daily_cap": 3}), [FindingCode.throttled]),
     ],
 )
 def test_each_finding_has_its_figures(known: Facts, codes: list[FindingCode]) -> None:
     assert [each.code for each in judge(known)] == codes
+
+
+def row(key: str, delivered: int, failed: int) -> BreakdownRow:
+    return BreakdownRow(key, delivered + failed, 0, delivered, failed, 0, 0, 0, 0)
+
+
+def usual(delivered: int, failed: int) -> DeliveryRate:
+    return DeliveryRate("", delivered + failed, delivered, failed, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "known", "texts"),
+    [
+        (
+            [row("+12025550100", 80, 20), row("+14155550100", 98, 2)],
+            {"+12025550100": usual(1080, 30), "+14155550100": usual(1080, 30)},
+            ["From +12025550100, 80.0% were delivered, against 99.0% in the 28 days before (p = 5e-29)."],
+        ),
+        ([row("+12025550100", 80, 20), row("", 0, 9)], {"+12025550100": usual(1080, 30)}, []),
+        ([row("+12025550100", 20, 9), row("+14155550100", 9, 0)], {"+12025550100": usual(1080, 30)}, []),
+        ([row("+12025550100", 80, 20), row("+14155550100", 9, 0)], {}, []),
+    ],
+)
+def test_a_number_that_delivers_less_than_before_is_found(
+    rows: list[BreakdownRow], known: dict[str, DeliveryRate], texts: list[str]
+) -> None:
+    assert [each.text for each in judge_numbers(rows, known)] == texts
+
+
+@pytest.mark.parametrize(
+    ("rows", "hours"),
+    [
+        ([row("2026-11-24T20:00Z", 80, 20), row("2026-11-24T09:00Z", 980, 20)], ["2026-11-24T20:00Z"]),
+        (
+            [row("2026-11-24T20:00Z", 80, 20), row("2026-11-24T21:00Z", 60, 40), row("x", 980, 20)],
+            ["2026-11-24T21:00Z"],
+        ),
+        ([row("2026-11-24T20:00Z", 8, 2), row("2026-11-24T09:00Z", 980, 20)], []),
+        ([row("2026-11-24T20:00Z", 80, 20)], []),
+        ([row("", 0, 50), row("2026-11-24T09:00Z", 980, 20)], []),
+    ],
+)
+def test_the_hour_that_delivers_least_is_found(rows: list[BreakdownRow], hours: list[str]) -> None:
+    assert [hour for each in judge_hours(rows) for hour in hours if hour in each.text] == hours
+    assert len([*judge_hours(rows)]) == len(hours)
+
+
+async def test_a_diagnosis_names_poor_numbers_and_contacts_that_never_write(
+    pool: Pool, account: Opened, act: Act, send: Make, run: Run, services: Services
+) -> None:
+    await add_people(pool, 40)
+    await CONTACTS.age(pool, "created_at", days=400)
+    campaign = await send()
+    await run()
+    sums = {"number": account.phone_number, "carrier": "sandbox", "region": "1", "segments": 2}
+    await NUMBER_HOURS.insert(
+        pool, account_id=account.account_id, hour=services.clock.now(), sent=100, delivered=10, failed=90, **sums
+    )
+
+    async with act() as unit:
+        found = {each.code: each.text for each in await diagnosis.diagnose(unit, campaign.id)}
+
+    assert found[FindingCode.number_health] == (
+        f"The health of {account.phone_number} is 50 of 100: low_delivery_rate."
+    )
+    assert found[FindingCode.stale_contacts] == (
+        "40 of 40 contacts were added over a year ago and have not written for a year."
+    )
+
+
+async def test_a_campaign_under_way_says_how_long_its_texts_need(
+    pool: Pool, account: Opened, act: Act, send: Make, accept: Callable[[int], Awaitable[None]]
+) -> None:
+    await add_people(pool, 130)
+    await PHONE_NUMBERS.change(pool, parts_per_second=1)
+    campaign = await send()
+    await accept(1)
+
+    async with act() as unit:
+        [running] = [
+            each for each in await diagnosis.diagnose(unit, campaign.id) if each.code is FindingCode.still_running
+        ]
+
+    assert running.text == "130 of 130 texts have not left yet; at the pace of the numbers that takes 3 min."
 
 
 def test_two_shares_are_compared_by_a_z_test() -> None:

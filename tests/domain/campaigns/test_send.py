@@ -12,7 +12,7 @@ from app.domain.billing import service as billing
 from app.domain.campaigns import enqueue, service
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
-from app.domain.campaigns.runner import CampaignRunner
+from app.domain.campaigns.runner import DEFERRED_LOOK, CampaignRunner
 from app.domain.campaigns.service import Order
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.messages.acceptor import SendAcceptor
@@ -251,6 +251,20 @@ async def test_what_a_sender_has_attested_is_not_changed_or_sent_anew_before_it_
     assert (changed.status, changed.body) == ("draft", "Hello you")
 
 
+async def test_a_draft_changes_only_while_it_has_the_version_that_its_editor_has_read(
+    pool: Pool, make: Make, act: Act
+) -> None:
+    campaign = await make(name="Sale", body="Hello")
+    async with act() as unit:
+        await service.update(unit, campaign.id, {"body": "Hello you"}, expected_version=1)
+        await service.update(unit, campaign.id, {"body": "Hello you"}, expected_version=2)
+
+    async with act() as unit:
+        with pytest.raises(Conflict, match="The campaign has version 2, not 1: it was changed"):
+            await service.update(unit, campaign.id, {"name": "Other"}, expected_version=1)
+    assert await CAMPAIGNS.only(pool, "name", "body", "version") == ("Sale", "Hello you", 2)
+
+
 async def test_a_campaign_without_an_audience_is_not_sent(make: Make, act: Act) -> None:
     campaign = await make(audience=Audience())
 
@@ -332,3 +346,45 @@ async def test_a_campaign_encodes_as_it_says_itself_and_keeps_the_text_as_it_was
     kept = (sent, written) if is_encoded else (written, None)
     assert await MESSAGES.read(pool, "body", "original_body", "credits") == [(*kept, credits)]
     assert await CAMPAIGN_RECIPIENTS.read(pool, "body", "original_body", "credits") == [("", None, credits)]
+
+
+async def test_a_contact_that_has_got_all_texts_of_a_cap_is_suppressed_and_costs_nothing(
+    pool: Pool, add: Add, send: Make, run: Run
+) -> None:
+    await ACCOUNTS.change(pool, weekly_cap=1)
+    await add("+12025550140", first_name="Ann")
+    await send()
+    await run()
+    await add("+12025550141", first_name="Ben")
+
+    again = await send()
+    await run()
+
+    of_campaign = CAMPAIGN_RECIPIENTS.where(campaign_id=again.id)
+    assert await of_campaign.read(pool, "phone", "state", "reason", "credits") == [
+        ("+12025550140", "suppressed", "frequency_cap", 0),
+        ("+12025550141", "delivered", "", 1),
+    ]
+    assert await CAMPAIGNS.read(pool, "status") == ["completed", "completed"]
+    assert sorted(await OUTBOUND.read(pool, "to_number")) == ["+12025550140", "+12025550141"]
+    assert await balance_of(pool) == 998
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_campaign_whose_texts_wait_for_the_morning_is_seldom_looked_at(
+    services: Services, pool: Pool, add: Add, send: Make, runner: CampaignRunner
+) -> None:
+    await obey_the_law(pool)
+    await add("+12133734250")
+    await send()
+    clock = At(datetime(2030, 1, 15, 14, tzinfo=UTC))  # 6:00 in California
+    acceptor = SendAcceptor(pool, clock, services.notify, services.connections)
+    worker = replace(runner, acceptor=acceptor, clock=clock)
+
+    for _ in range(3):
+        await worker.run()
+
+    assert await CAMPAIGN_RECIPIENTS.read(pool, "state", "reason") == [("claimed", "deferred")]
+    assert await CAMPAIGNS.only(pool, "due_at") == clock.instant + DEFERRED_LOOK
+    assert not await worker.due()

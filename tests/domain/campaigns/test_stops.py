@@ -21,6 +21,7 @@ from tests.factories.accounts import USERS, add_user
 from tests.factories.billing import audit, balance_of
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
+from tests.factories.events import EVENTS
 from tests.factories.messages import OUTBOUND, calls
 from tests.factories.tables import ago
 
@@ -222,3 +223,25 @@ async def test_a_scheduled_campaign_is_paused_at_its_time_when_its_sender_has_en
     await run()
 
     assert (await CAMPAIGNS.only(pool, "status", "reason"), await calls(pool)) == (("paused", "credential_ended"), [])
+
+
+async def test_each_change_of_a_campaign_and_its_end_are_live_updates(
+    pool: Pool, send: Make, run: Run, act: Act
+) -> None:
+    async def told() -> int:
+        return await EVENTS.where(name="campaign_progress").count(pool)
+
+    await add_people(pool, 1)
+    campaign = await send()
+    counts = [await told()]
+    for change in (service.pause, service.pause, service.resume):
+        async with act() as unit:
+            await change(unit, campaign.id)
+        counts.append(await told())
+    await run()
+    payloads = await EVENTS.where(name="campaign_progress").read(pool, "payload")
+
+    assert counts == [1, 2, 2, 3]
+    assert await CAMPAIGNS.only(pool, "status") == "completed"
+    assert await told() == 5
+    assert {payload["campaign_id"] for payload in payloads} == {campaign.id}

@@ -23,7 +23,9 @@ from tests.factories.tables import Change
 pytestmark = pytest.mark.anyio
 
 PHONE = "+12025550143"
+ADDRESS = "ip_address must be an IP address such as 203.0.113.9 or 2001:db8::9."
 LETTER = Evidence("letter", "Stop.", None, "letter 17 of 2026", "By mail, signed.", NOON - timedelta(days=3))
+FORM = Evidence("web_form", "Text me.", ip_address=" 2001:DB8:0::9 ", user_agent=" Firefox/150 ")
 
 
 async def test_a_record_keeps_source_note_and_the_time_of_the_statement(unit: UnitOfWork) -> None:
@@ -38,9 +40,20 @@ async def test_a_record_keeps_source_note_and_the_time_of_the_statement(unit: Un
     assert record.occurred_at == NOON - timedelta(days=3)
 
 
+async def test_a_record_keeps_the_address_and_the_browser_of_a_form(unit: UnitOfWork) -> None:
+    contact = await service.create(unit, {"phone": PHONE})
+
+    await review.record_opt_in(unit, contact.id, FORM)
+
+    [record] = await queries.find_consents(unit, [PHONE])
+    assert (record.ip_address, record.user_agent) == ("2001:db8::9", "Firefox/150")
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
+        (Evidence("web_form", ip_address="my phone"), ADDRESS),
+        (Evidence("web_form", ip_address="fe80::1%\x1b[31m"), ADDRESS),
         (Evidence(" "), "method must not be empty."),
         (Evidence("letter", occurred_at=NOON + timedelta(seconds=1)), "occurred_at must not be in the future."),
         *(

@@ -91,7 +91,7 @@ async def test_a_phone_can_be_changed_but_not_emptied(unit: UnitOfWork, contact:
 
 
 async def test_a_phone_cannot_be_null(unit: UnitOfWork, contact: Contact) -> None:
-    with pytest.raises(InvalidInput, match=r"^phone must not be null. Leave it out to keep the one there is.$"):
+    with pytest.raises(InvalidInput, match=r"^phone must not be null. Leave it out to keep the present value.$"):
         await service.update(unit, contact.id, {"phone": None})
 
     assert (await queries.get(unit, contact.id)).phone == PHONE

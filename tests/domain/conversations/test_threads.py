@@ -9,7 +9,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations import notes, service
 from app.domain.conversations.models import ConversationEntry, ConversationStatus
-from app.domain.conversations.notes import MAX_LENGTH, NotYourNote
+from app.domain.conversations.notes import MAX_LENGTH, NotNoteAuthor
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import timeline
@@ -129,7 +129,7 @@ async def test_a_note_is_changed_by_its_author_only(
     async with unit_for(account) as unit:
         _be_another(unit)
         for change in (notes.update(unit, note.id, "Mine"), notes.delete(unit, note.id)):
-            with pytest.raises(NotYourNote):
+            with pytest.raises(NotNoteAuthor):
                 await change
     async with unit_for(account) as unit:
         same = await notes.update(unit, note.id, "First")

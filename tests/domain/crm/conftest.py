@@ -1,7 +1,9 @@
 """An account that is connected to a simulated CRM, at times that a test sets."""
 
+import asyncio
 import base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,9 +33,14 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.clocks import At
 from tests.factories.crm import CRM_CONNECTIONS
 from tests.peers.highlevel import HighLevelPeer, serving
+from tests.waiting import within
 
 AHEAD = timedelta(minutes=1)
 """The distance of the clock of a test before that of the machine, so that what the machine's writes is due."""
+
+
+PATIENCE = 0.5
+"""Seconds for an answer of the CRM."""
 
 
 @dataclass
@@ -61,14 +68,16 @@ class Shop:
     async def connect(self) -> int:
         """Connect the CRM; return the id of the integration."""
         async with self.unit() as unit:
-            given = self.peer.authorize(service.begin(unit, self.ports, "highlevel"))
+            given = self.peer.authorize(service.begin(unit, self.ports, self.peer.kind))
             self.integration_id = (await service.finish(unit, self.ports, **given)).id
         return self.integration_id
 
     async def deliver(self, delivery: Delivery) -> int | None:
         """Post a notice; return the id of the stored event."""
-        address = self.intake.find_address("highlevel", delivery)
-        found = await self.intake.find("highlevel", address, delivery)
+        address = self.intake.find_address(self.peer.kind, delivery)
+        found = await self.intake.find(self.peer.kind, address)
+        if not self.intake.is_signed(found, delivery):
+            await self.intake.refuse(found)
         return await self.intake.receive(found, delivery)
 
     async def deliver_all(self) -> None:
@@ -93,6 +102,17 @@ class Shop:
             await self.worker.idle()
         raise AssertionError("the work does not end")
 
+    async def work_until(self, event: asyncio.Event) -> None:
+        """Do all work that is due, until it is done or an event happens."""
+        working, happening = asyncio.create_task(self.settle()), asyncio.create_task(event.wait())
+        either = asyncio.wait({working, happening}, return_when=asyncio.FIRST_COMPLETED)
+        await within("the end of the work or the event", either)
+        for task in (working, happening):
+            task.cancel()
+        await asyncio.gather(working, happening, return_exceptions=True)
+        if not event.is_set():
+            working.result()
+
     async def settle(self) -> None:
         """Exchange notices and do all work until nothing happens any more."""
         await self.work()
@@ -115,11 +135,24 @@ class Shop:
         self.clock.instant += timedelta(**ahead)
 
 
-@pytest.fixture
-async def shop(services: Services, account: Opened) -> AsyncGenerator[Shop]:
-    """Provide an account that is not connected yet."""
+def highlevel(peer: HighLevelPeer, api: Api) -> HighLevel:
+    """Return the adapter of HighLevel for a peer."""
+    key = load_der_public_key(base64.b64decode(peer.public_key))
+    assert isinstance(key, Ed25519PublicKey)
+    return HighLevel(api, f"{api.url}/authorize", peer.client_id, peer.client_secret, peer.provider_id, key)
+
+
+PEERS = {HighLevelPeer: highlevel}
+"""The simulated CRMs with their adapters; a new one is added here."""
+
+
+@asynccontextmanager
+async def open_shop(
+    services: Services, account: Opened, make: Callable[..., HighLevelPeer] = HighLevelPeer
+) -> AsyncGenerator[Shop]:
+    """Open an account that is not connected yet."""
     clock = At(datetime.now(UTC) + AHEAD)
-    peer = HighLevelPeer(clock=clock.now)
+    peer = make(clock=clock.now)
     async with serving(peer) as url:
         ports = connected_to(services, peer, url)
         yield Shop(
@@ -135,11 +168,15 @@ async def shop(services: Services, account: Opened) -> AsyncGenerator[Shop]:
         )
 
 
+@pytest.fixture(params=PEERS)
+async def shop(request: pytest.FixtureRequest, services: Services, account: Opened) -> AsyncGenerator[Shop]:
+    """Provide an account that is not connected yet, for each CRM in turn."""
+    async with open_shop(services, account, request.param) as opened:
+        yield opened
+
+
 def connected_to(services: Services, peer: HighLevelPeer, url: str) -> Ports:
-    """Return the ports with the adapter of HighLevel for a peer."""
-    key = load_der_public_key(base64.b64decode(peer.public_key))
-    assert isinstance(key, Ed25519PublicKey)
-    api = Api(services.webhooks.poster, url)  # pyright: ignore[reportArgumentType]
-    adapter = HighLevel(api, f"{url}/authorize", peer.client_id, peer.client_secret, peer.provider_id, key)
-    integrations = replace(services.crm.integrations, receivers={adapter.name: CrmReceiver(adapter)})
-    return replace(services.crm, connectors={adapter.name: adapter}, integrations=integrations)
+    """Return the ports with the adapter of a peer's CRM."""
+    adapter = PEERS[type(peer)](peer, Api(services.webhooks.poster, url, PATIENCE))  # pyright: ignore[reportArgumentType]
+    integrations = replace(services.crm.integrations, receivers={peer.kind: CrmReceiver(adapter)})
+    return replace(services.crm, connectors={peer.kind: adapter}, integrations=integrations)

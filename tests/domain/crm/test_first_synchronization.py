@@ -1,13 +1,19 @@
 """Pages of records that are taken over together, and those that are not."""
 
+from functools import partial
+from typing import Any
+
 import pytest
 
 from app.domain.crm import service
 from app.domain.erasure import service as erasure
-from tests.domain.crm.conftest import Shop
+from app.services import Services
+from tests.domain.crm.conftest import Shop, open_shop
 from tests.factories.contacts import CONTACTS, suppress
 from tests.factories.crm import CRM_LINKS, CRM_PUSHES
 from tests.factories.tables import Rows
+from tests.graphql.test_linked_records import session_statements
+from tests.peers.highlevel import HighLevelPeer
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +124,23 @@ async def test_contacts_that_changed_together_long_ago_are_not_fetched_every_ten
     await shop.settle()
 
     assert shop.peer.calls == ["POST /contacts/search"]
+
+
+async def test_a_page_of_many_contacts_takes_as_many_statements_as_a_page_of_one(
+    services: Services, new_account: Any
+) -> None:
+    counts = list[int]()
+    for contacts in (1, 99):
+        account = await new_account()
+        async with open_shop(services, account, partial(HighLevelPeer, location=f"loc{account.account_id}")) as other:
+            for number in range(contacts):
+                other.peer.add(phone=f"+1202555{1000 + number}", firstName="A")
+            other.peer.notices.clear()
+            await other.connect()
+            with session_statements() as statements:
+                await other.worker.run()
+                await other.worker.idle()
+        assert await CONTACTS.where(account_id=account.account_id).count(services) == contacts
+        counts.append(len(statements))
+
+    assert counts[0] == counts[1]

@@ -3,6 +3,7 @@
 import pytest
 
 from app.domain.carriers.carrier import InboundMessage
+from app.domain.erasure import service as erasure
 from tests.domain.crm.conftest import Shop
 from tests.factories.contacts import CONTACTS
 from tests.factories.crm import CRM_LINKS, CRM_PUSHES
@@ -121,3 +122,58 @@ async def test_a_second_record_with_a_phone_is_refused_with_the_reason(shop: Sho
     assert await CONTACTS.only(shop.services, "first_name") == "Ann"
     reasons = set(await CRM_PUSHES.where(status="failed").read(shop.services, "external_id", "reason"))
     assert reasons == {(second, f"The contact {first} of the CRM has the same phone.")}
+
+
+async def test_a_contact_with_a_new_phone_follows_the_record_that_has_it_and_belongs_to_nobody(shop: Shop) -> None:
+    await shop.connect()
+    first, second = shop.peer.add(phone=PHONE, lastName="Lee"), shop.peer.add(phone=OTHER, lastName="A")
+    await shop.settle()
+    async with shop.unit() as unit:
+        await erasure.erase(unit, await CONTACTS.where(phone=OTHER).only(shop.services, "id"))
+    await shop.settle()
+    shop.move(minutes=1)
+
+    await shop.change(await CONTACTS.only(shop.services, "id"), {"phone": OTHER})
+    await shop.settle()
+
+    assert await phones_of(shop) == {first: PHONE, second: OTHER}
+    assert {id: each["lastName"] for id, each in shop.peer.contacts.items()} == {first: "Lee", second: "Lee"}
+    assert await CRM_PUSHES.where_not(status="done").count(shop.services) == 0
+
+
+async def test_a_record_that_is_refused_is_listed_once_for_each_of_its_changes(shop: Shop) -> None:
+    await shop.connect()
+    there = shop.peer.add(phone=PHONE, firstName="Ann")
+    nameless = shop.peer.add(phone="", firstName="Bob")
+    await shop.settle()
+    shop.peer.notices.clear()
+    counts = list[int]()
+    for _ in range(3):
+        shop.move(minutes=11)
+        await shop.settle()
+        counts.append(await CRM_PUSHES.where(status="failed").count(shop.services))
+    shop.peer.change(nameless, firstName="Bo")
+    shop.peer.notices.clear()
+    shop.move(minutes=11)
+    await shop.settle()
+
+    assert await phones_of(shop) == {there: PHONE}
+    assert counts == [counts[0]] * 3
+    assert await CRM_PUSHES.where(status="failed").count(shop.services) == counts[0] + 1
+
+
+async def test_a_contact_whose_record_was_deleted_follows_the_record_that_has_its_new_phone(shop: Shop) -> None:
+    await shop.connect()
+    gone, kept = shop.peer.add(phone=PHONE, firstName="A"), shop.peer.add(phone=OTHER, firstName="B")
+    await shop.settle()
+    id = await CONTACTS.where(phone=PHONE).only(shop.services, "id")
+    async with shop.unit() as unit:
+        await erasure.erase(unit, await CONTACTS.where(phone=OTHER).only(shop.services, "id"))
+    shop.peer.delete(gone)
+    shop.move(minutes=1)
+
+    await shop.change(id, {"phone": OTHER, "first_name": "C"})
+    await shop.settle()
+
+    assert shop.peer.contacts[kept]["firstName"] == "C"
+    assert await CRM_LINKS.where_not(contact_id=None).read(shop.services, "contact_id", "external_id") == [(id, kept)]

@@ -1,20 +1,27 @@
 """Contacts, texts and statuses that travel between an account and its CRM."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import httpx2
 import pytest
 
-from app.domain.carriers.carrier import InboundMessage, Receipt, ReceiptStatus
+from app.domain.carriers.carrier import InboundMessage, Media, Receipt, ReceiptStatus
 from app.domain.crm import service
 from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
 from app.domain.erasure.merging import Merge
-from tests.domain.crm.conftest import Shop
+from app.providers.rate_limits import Policy
+from app.rest import integrations
+from app.services import Services
+from tests.domain.crm.conftest import Shop, open_shop
 from tests.factories.contacts import CONTACTS, suppress
-from tests.factories.crm import CRM_CONNECTIONS, CRM_LINKS, CRM_PUSHES, CRM_SENDS
+from tests.factories.crm import CRM_LINKS, CRM_PUSHES, CRM_SENDS
+from tests.factories.integrations import INTEGRATION_EVENTS
 from tests.factories.messages import OUTBOUND
 from tests.peers.highlevel import Fault
+from tests.shared import Shared
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +73,46 @@ async def test_a_text_of_the_crm_is_sent_once_however_often_it_asks(shop: Shop) 
     assert shop.peer.messages == []  # a text of the CRM is not copied back to it
 
 
+async def test_too_many_notices_of_contacts_hold_up_no_text_of_the_crm(
+    shop: Shop, shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integrations, "POLICY", Policy("integration events", 1))
+    await shop.connect()
+    contact = shop.peer.add(phone=PHONE)
+    shop.peer.change(contact, firstName="A")
+    services = replace(shop.services, intake=replace(shop.intake, clock=shop.services.clock))
+
+    transport = httpx2.ASGITransport(app=await shared.app(services), raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url=services.settings.public_url) as http:
+        answers = [
+            await http.post("/integrations/highlevel", content=each.body, headers=dict(each.headers))
+            for each in (*shop.peer.notices, shop.peer.write(contact, "Hello"))
+        ]
+
+    assert [answer.status_code for answer in answers] == [202, 429, 202]
+    assert await INTEGRATION_EVENTS.read(services, "event") == ["ContactCreate", "OutboundSms"]
+
+
+async def test_many_texts_of_one_account_hold_up_no_text_of_another(
+    shop: Shop, services: Services, new_account: Any
+) -> None:
+    make = partial(type(shop.peer), location="loc2")
+    async with open_shop(services, await new_account(), make) as other:
+        for each, count in ((shop, 10), (other, 1)):
+            await each.connect()
+            contact = each.peer.add(phone=PHONE)
+            for _ in range(count):
+                await each.deliver(each.peer.write(contact, "Hello"))
+        shop.move(minutes=1)
+        await shop.applier.run()
+
+        await replace(shop.sends, batch=2).run()
+
+    sent = CRM_SENDS.where(status="sent")
+    assert await sent.read(services, "integration_id") == [shop.integration_id, other.integration_id]
+    assert await CRM_SENDS.where(status="waiting").count(services) == 9
+
+
 async def test_the_delivery_of_a_text_of_the_crm_is_reported_on_the_id_that_the_crm_gave_it(shop: Shop) -> None:
     await shop.connect()
     contact = shop.peer.add(phone=PHONE)
@@ -98,6 +145,22 @@ async def test_a_refused_text_of_the_crm_is_reported_as_failed_with_the_reason(s
     assert shop.peer.is_silent(contact)
 
 
+async def test_an_erased_contact_leaves_no_text_and_no_notice_of_the_crm(shop: Shop) -> None:
+    await shop.connect()
+    contact = shop.peer.add(phone="(202) 555-0143", firstName="Ann")
+    await shop.settle()
+    await shop.deliver(shop.peer.write(contact, "Your results are in", "msg-1"))
+    await shop.settle()
+
+    async with shop.unit() as unit:
+        await erasure.erase(unit, await CONTACTS.only(shop.services, "id"))
+
+    assert await CRM_SENDS.only(shop.services, "phone", "body", "status") == ("", "", "sent")
+    assert set(await INTEGRATION_EVENTS.read(shop.services, "body", "status")) == {("", "applied")}
+    left = [*await CRM_LINKS.texts(shop.services), *await CRM_PUSHES.texts(shop.services)]
+    assert [row for row in left if "Ann" in row or "555" in row] == []
+
+
 async def test_an_inbound_text_is_added_to_the_conversation_of_the_crm(shop: Shop) -> None:
     await shop.connect()
     await shop.settle()
@@ -110,6 +173,17 @@ async def test_an_inbound_text_is_added_to_the_conversation_of_the_crm(shop: Sho
     assert record["phone"] == PHONE
     assert (message["contactId"], message["message"], message["direction"]) == (record["id"], "Hi there", "inbound")
     assert message["conversationProviderId"] == "provider1"
+
+
+async def test_the_files_of_an_inbound_text_are_added_to_the_conversation(shop: Shop) -> None:
+    await shop.connect()
+    picture = Media("https://media.example.com/1.jpg", "image/jpeg")
+
+    said = InboundMessage("in-1", PHONE, shop.account.phone_number, "", media=(picture,))
+    await shop.services.inbox.receive("sandbox", said)
+    await shop.settle()
+
+    assert [(each["message"], each["attachments"]) for each in shop.peer.messages] == [("", [picture.url])]
 
 
 async def test_an_opt_out_reaches_the_crm_which_cannot_lift_it(shop: Shop) -> None:
@@ -266,7 +340,7 @@ async def test_a_synchronization_that_is_killed_goes_on_at_its_page(shop: Shop) 
     await crashing.run()
     await crashing.abandon()
 
-    await CRM_CONNECTIONS.change(shop.services, leased_until=None)
+    shop.move(seconds=15)
     await shop.settle()
 
     assert await shop.state("sync", "total") == ("done", 250)

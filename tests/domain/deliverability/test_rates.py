@@ -50,6 +50,7 @@ async def test_results_are_summed_up_by_number_hour_destination_and_parts(
         (number, "sandbox", "1", 1, 4, 4, 0, 0, 0),
     ]
     assert (rate.delivered, rate.rate, rate.is_low_sample) == (4, 1.0, True)
+    assert (found.recent.looked_at, found.recent.repeated) == (3, 1)
     assert by_number.key == number
     assert (found.score, found.state) == (100, HealthState.unknown)
 
@@ -93,6 +94,16 @@ USUAL = Figures(sent=4000, delivered=3920, failed=80)
             [ProblemCode.volume_jump],
             HealthState.good,
         ),
+        (
+            Figures(sent=1000, delivered=1000, replies=20),
+            Figures(sent=4000, delivered=4000, replies=400),
+            [ProblemCode.reply_rate_dropped],
+            HealthState.good,
+        ),
+        (Figures(sent=40, delivered=40, replies=1), Figures(sent=400, delivered=400, replies=22), [], HealthState.good),
+        (Figures(delivered=100, looked_at=100, repeated=81), Figures(), [ProblemCode.repeated_text], HealthState.good),
+        (Figures(delivered=100, looked_at=100, repeated=80), Figures(), [], HealthState.good),
+        (Figures(delivered=99, looked_at=99, repeated=99), Figures(), [], HealthState.good),
     ],
 )
 def test_each_deduction_has_its_cause(

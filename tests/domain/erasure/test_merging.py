@@ -25,8 +25,9 @@ from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Message
 from app.domain.notices.models import Notice
 from app.domain.onboarding.service import Opened
+from app.domain.sequences import enrollments as drips
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.messages.replies import OTHER, TO
@@ -141,8 +142,8 @@ async def test_drip_enrollments_of_the_merged_contact_end_and_are_kept(act: Act,
     into, other = await _pair(act)
     async with act() as unit:
         made = await sequences.create(unit, "Welcome", [NewStep(60, "Hi")])
-        await sequences.enroll(unit, made.id, other.id)
-        await sequences.enroll(unit, made.id, into.id)
+        await drips.enroll(unit, made.id, other.id)
+        await drips.enroll(unit, made.id, into.id)
 
     await _merge(act, into.id, other.id)
 

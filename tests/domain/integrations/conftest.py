@@ -1,6 +1,7 @@
 """Integrations of the scheduling tools, whose events arrive and whose texts leave at times that a test sets."""
 
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +22,7 @@ from app.domain.messages.acceptor import SendAcceptor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.clocks import At
-from tests.factories.integrations import SECRET, SIGN
+from tests.factories.integrations import SECRET, TOOLS
 from tests.factories.messages import OUTBOUND
 
 START = datetime(2026, 10, 20, 12, tzinfo=UTC)
@@ -50,11 +51,13 @@ class Office:
             return await service.add(unit, self.intake.ports, kind, SECRET, fields)  # pyright: ignore[reportArgumentType]
 
     async def deliver(self, to: Integration, delivery: Delivery) -> int | None:
-        found = await self.intake.find(to.kind, to.address, delivery)
+        found = await self.intake.find(to.kind, to.address)
+        if not self.intake.is_signed(found, delivery):
+            await self.intake.refuse(found)
         return await self.intake.receive(found, delivery)
 
     async def post(self, to: Integration, body: bytes) -> int | None:
-        return await self.deliver(to, SIGN[to.kind](body, self.clock.now()))
+        return await self.deliver(to, TOOLS[to.kind].sign(body, self.clock.now(), SECRET))
 
     async def work(self) -> None:
         while await self.applier.due():
@@ -66,9 +69,9 @@ class Office:
         return await OUTBOUND.read(self.services, "body")
 
 
-@pytest.fixture
-async def office(services: Services, account: Opened) -> AsyncGenerator[Office]:
-    """Provide an account whose company name and texts are short."""
+@asynccontextmanager
+async def open_office(services: Services, account: Opened) -> AsyncGenerator[Office]:
+    """Open an account whose company name and texts are short."""
     clock = At(START)
     acceptor = SendAcceptor(services.database.pool, clock, services.notify, services.connections)
     opened = Office(
@@ -83,3 +86,10 @@ async def office(services: Services, account: Opened) -> AsyncGenerator[Office]:
         await accounts.update(unit, {"company_name": "Acme"})
     yield opened
     await acceptor.close()
+
+
+@pytest.fixture
+async def office(services: Services, account: Opened) -> AsyncGenerator[Office]:
+    """Provide an account with short texts."""
+    async with open_office(services, account) as opened:
+        yield opened

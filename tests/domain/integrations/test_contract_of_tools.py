@@ -1,4 +1,4 @@
-"""One contract for all scheduling tools: what is forged, stale, repeated, cut off or unknown never causes a text."""
+"""The bookings of all scheduling tools: consent, texts, pauses, secrets, erasure; `test_contract.py` has the rest."""
 
 import asyncio
 from contextlib import suppress
@@ -16,47 +16,28 @@ from app.domain.erasure import service as erasure
 from app.domain.integrations import service
 from app.domain.integrations.errors import UnsignedEvent
 from app.domain.integrations.models import BookingTextKind
-from app.domain.integrations.scheduling import BadSignature, Booked, Delivery, Unreadable
+from app.domain.integrations.scheduling import BadSignature, Booked, Unreadable
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.messages.acceptor import SendAcceptor
 from app.providers.scheduling_tools import TOOLS
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.contacts import CONSENTS, CONTACTS
-from tests.factories.integrations import (
-    BOOKING_TEXTS,
-    BOOKINGS,
-    INTEGRATION_EVENTS,
-    INTEGRATIONS,
-    SIGN,
-    Visit,
-    calcom,
-    calendly,
-)
+from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS, INTEGRATION_EVENTS, INTEGRATIONS, SECRET
+from tests.factories.integrations import TOOLS as PEERS
 from tests.factories.messages import OUTBOUND
+from tests.peers import calcom, calendly
+from tests.peers.visits import Visit
 
 pytestmark = pytest.mark.anyio
 
 VISIT = Visit(0, START - timedelta(minutes=1), START + timedelta(days=3))
-CREATED = {"calendly": calendly("invitee.created", VISIT, last=0), "calcom": calcom("BOOKING_CREATED", VISIT)}
+CREATED = {kind: peer.booked(VISIT) for kind, peer in PEERS.items()}
 EACH = pytest.mark.parametrize("kind", sorted(TOOLS))
-VECTORS = {
-    "calendly": Delivery(
-        {
-            "calendly-webhook-signature": "t=1700000000,"
-            "v1=aa81ffe5290dd89882c525d505598e93dff74cad71a6e3d21329ea62882e8609"
-        },
-        b'{"event":"invitee.created"}',
-    ),
-    "calcom": Delivery(
-        {"x-cal-signature-256": "6964392879e8555db7df0d473a03a5558576786a2ce99ce1a327c08bd1011903"},
-        b'{"triggerEvent":"BOOKING_CREATED"}',
-    ),
-}
 
 
 @EACH
 def test_a_signature_as_the_vendor_makes_it_is_accepted_and_no_other(kind: str) -> None:
-    tool, vector, at = TOOLS[kind], VECTORS[kind], datetime.fromtimestamp(1_700_000_000, UTC)
+    tool, vector, at = TOOLS[kind], PEERS[kind].VECTOR, datetime.fromtimestamp(1_700_000_000, UTC)
     [(header, value)] = vector.headers.items()
     forged = [
         replace(vector, body=vector.body + b" "),
@@ -81,10 +62,10 @@ def test_a_signature_of_calendly_is_accepted_for_three_minutes_around_its_time()
     tool, at = TOOLS["calendly"], datetime.fromtimestamp(1_700_000_000, UTC)
 
     for seconds in (-180, 180):
-        tool.verify("secret", VECTORS["calendly"], at + timedelta(seconds=seconds))
+        tool.verify("secret", calendly.VECTOR, at + timedelta(seconds=seconds))
     for seconds in (-181, 181, 86_400):
         with pytest.raises(BadSignature):
-            tool.verify("secret", VECTORS["calendly"], at + timedelta(seconds=seconds))
+            tool.verify("secret", calendly.VECTOR, at + timedelta(seconds=seconds))
 
 
 @EACH
@@ -110,23 +91,12 @@ async def test_a_booking_is_confirmed_once_however_often_its_event_arrives(offic
     assert health == (6, 0, 0, START)
 
 
-@EACH
-async def test_an_event_that_the_secret_has_not_signed_is_counted_and_not_stored(office: Office, kind: str) -> None:
-    integration = await office.connect(kind)
-    body = CREATED[kind]
-    forged = [SIGN[kind](body, START, "another secret"), Delivery({}, body)]
-    signed = SIGN[kind](body, START)
+async def test_an_address_is_found_with_its_own_kind_only(office: Office) -> None:
+    integration = await office.connect("calcom")
 
-    for delivery in [*forged, replace(signed, body=body[:-1]), replace(signed, body=body + b"\n")]:
-        with pytest.raises(UnsignedEvent):
-            await office.deliver(integration, delivery)
-    with pytest.raises(NotFound):
-        await office.intake.find(kind, "another address", signed)
-    with pytest.raises(NotFound):
-        await office.intake.find("webhook", integration.address, signed)
-
-    assert await INTEGRATIONS.only(office.services, "received", "refused", "last_refused_at") == (0, 4, START)
-    assert await INTEGRATION_EVENTS.count(office.services) == 0
+    for kind, address in (("calcom", "another address"), ("webhook", integration.address)):
+        with pytest.raises(NotFound):
+            await office.intake.find(kind, address)
 
 
 BROKEN: list[bytes] = [
@@ -146,7 +116,7 @@ BROKEN: list[bytes] = [
 UNKNOWN = b'{"event": "routing_form.created", "triggerEvent": "MEETING_ENDED", "payload": {"uid": "u"}}'
 
 
-@EACH
+@pytest.mark.parametrize("kind", ["calcom", "calendly"])
 async def test_a_signed_event_that_cannot_be_read_fails_visibly_and_an_unknown_one_changes_nothing(
     office: Office, kind: str
 ) -> None:
@@ -172,18 +142,10 @@ ANSWERS: list[tuple[Any, bool]] = [
 ]  # fmt: skip
 
 
-def with_answer(kind: str, answer: Any, question: str) -> bytes:
-    if kind == "calendly":
-        asked = [{"question": "Phone Number", "answer": "(202) 555-0143"}, {"question": question, "answer": answer}]
-        return calendly("invitee.created", VISIT, last=0, text_reminder_number=None, questions_and_answers=asked)
-    responses = {"attendeePhoneNumber": {"value": "(202) 555-0143"}, "ask": {"label": question, "value": answer}}
-    return calcom("BOOKING_CREATED", VISIT, responses=responses)
-
-
 @EACH
 def test_a_phone_is_a_consent_only_with_a_positive_answer_to_the_question(kind: str) -> None:
     def read(answer: Any, asked: str = QUESTION) -> tuple[str, bool]:
-        change = TOOLS[kind].read(with_answer(kind, answer, asked), QUESTION).changes[0]
+        change = TOOLS[kind].read(PEERS[kind].answered(VISIT, asked, answer), QUESTION).changes[0]
         assert isinstance(change, Booked)
         return change.details.phone, change.details.consent is not None
 
@@ -198,7 +160,7 @@ async def test_without_consent_or_a_phone_that_can_be_texted_there_is_no_text_an
 ) -> None:
     integration = await office.connect(kind, consent_question=QUESTION)
 
-    await office.post(integration, with_answer(kind, "No", QUESTION))
+    await office.post(integration, PEERS[kind].answered(VISIT, QUESTION, "No"))
     await office.work()
 
     assert await office.bodies() == []
@@ -207,8 +169,7 @@ async def test_without_consent_or_a_phone_that_can_be_texted_there_is_no_text_an
     assert await CONSENTS.count(office.services) == 0
 
     later = replace(VISIT, number=7, phone="12")
-    event = {"calendly": calendly("invitee.created", later, last=7, old_invitee=None)}
-    await office.post(integration, event.get(kind, calcom("BOOKING_CREATED", later)))
+    await office.post(integration, PEERS[kind].booked(later))
     await office.work()
 
     assert await office.bodies() == []
@@ -268,7 +229,7 @@ async def test_during_a_pause_events_and_texts_wait_and_what_came_too_late_is_sk
     async with office.unit() as unit:
         await service.pause(unit, integration.id)
     office.clock.instant = VISIT.starts_at - timedelta(minutes=50)
-    await office.post(integration, calcom("BOOKING_CANCELLED", replace(VISIT, number=5)))
+    await office.post(integration, calcom.event("BOOKING_CANCELLED", replace(VISIT, number=5)))
     await office.work()
     before = await BOOKING_TEXTS.read(office.services, "status")
 
@@ -287,11 +248,11 @@ async def test_after_a_rotation_the_former_secret_is_accepted_for_some_hours(off
     async with office.unit() as unit:
         await service.rotate(unit, office.intake.ports, integration.id, "the next secret", 2)
 
-    assert await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START, "the next secret"))
-    assert await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START)) is None
+    assert await office.deliver(integration, calcom.sign(CREATED["calcom"], START, "the next secret"))
+    assert await office.deliver(integration, calcom.sign(CREATED["calcom"], START, SECRET)) is None
     office.clock.instant += timedelta(hours=2, seconds=1)
     with pytest.raises(UnsignedEvent):
-        await office.deliver(integration, SIGN["calcom"](CREATED["calcom"], START))
+        await office.deliver(integration, calcom.sign(CREATED["calcom"], START, SECRET))
 
 
 async def test_an_erased_contact_leaves_no_booking_and_no_body(office: Office) -> None:
@@ -313,33 +274,6 @@ async def test_a_text_with_an_unknown_placeholder_or_kind_is_refused(office: Off
     assert await INTEGRATIONS.count(office.services) == 0
 
 
-NO_SHOWS = {
-    "calendly": calendly("invitee_no_show.created", VISIT, last=0, no_show={"created_at": "2026-10-24T00:00:00Z"}),
-    "calcom": orjson.dumps(
-        {
-            "triggerEvent": "BOOKING_NO_SHOW_UPDATED",
-            "createdAt": "2026-10-24T00:00:00Z",
-            "payload": {"bookingUid": "uid0", "attendees": [{"email": "ann@example.com", "noShow": True}]},
-        }
-    ),
-}
-
-
-@EACH
-async def test_a_no_show_gets_the_text_that_the_account_wrote_for_it_once(office: Office, kind: str) -> None:
-    integration = await office.connect(kind, texts={"confirmation": "", "no_show": "We missed you, {first_name}."})
-    await office.post(integration, CREATED[kind])
-    await office.work()
-    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
-
-    for _ in range(2):
-        await office.post(integration, NO_SHOWS[kind])
-        await office.work()
-
-    assert await office.bodies() == ["We missed you, Ann."]
-    assert await BOOKINGS.only(office.services, "status") == "no_show"
-
-
 async def test_a_booking_that_is_moved_under_the_same_id_gets_one_text_and_the_reminders_of_the_new_time(
     office: Office,
 ) -> None:
@@ -347,14 +281,14 @@ async def test_a_booking_that_is_moved_under_the_same_id_gets_one_text_and_the_r
         "calcom", texts={kind: f"{kind} {{booking.start:date(d MMM)}}" for kind in map(str, BookingTextKind)}
     )
     moved = replace(VISIT, made_at=VISIT.made_at + timedelta(seconds=30), starts_at=VISIT.starts_at + timedelta(days=2))
-    body = calcom("BOOKING_RESCHEDULED", moved, rescheduleUid=None)
+    body = calcom.event("BOOKING_RESCHEDULED", moved, rescheduleUid=None)
 
     await office.post(integration, CREATED["calcom"])
     await office.work()
     await office.post(integration, body)
     await office.work()
     await office.post(
-        integration, calcom("BOOKING_CREATED", replace(VISIT, made_at=VISIT.made_at - timedelta(seconds=1)))
+        integration, calcom.event("BOOKING_CREATED", replace(VISIT, made_at=VISIT.made_at - timedelta(seconds=1)))
     )
     while office.clock.now() < moved.starts_at:
         await office.work()
@@ -372,7 +306,7 @@ async def test_links_are_filled_in_whole(office: Office) -> None:
     link = f"https://calendly.com/cancellations/{'0' * 60}"
     integration = await office.connect("calendly", texts={"confirmation": "Cancel: {booking.cancel_url}"})
 
-    await office.post(integration, calendly("invitee.created", VISIT, last=0, cancel_url=link))
+    await office.post(integration, calendly.event("invitee.created", VISIT, last=0, cancel_url=link))
     await office.work()
 
     assert await office.bodies() == [f"Cancel: {link}"]
@@ -389,3 +323,17 @@ def test_any_json_is_read_or_refused_by_each_tool() -> None:
                 (event if name in names else event["payload"])[name] = value
                 with suppress(Unreadable):
                     tool.read(orjson.dumps(event), QUESTION)
+
+
+async def test_the_pages_of_calcom_for_the_attendee_are_found_in_its_events(office: Office) -> None:
+    integration = await office.connect("calcom")
+    apart = replace(VISIT, number=1)
+
+    await office.post(integration, CREATED["calcom"])
+    await office.post(integration, calcom.event("BOOKING_CREATED", apart, bookerUrl="javascript:alert(1)//"))
+    await office.work()
+
+    assert await BOOKINGS.read(office.services, "cancel_url", "reschedule_url", "location") == [
+        ("https://cal.com/booking/uid0?cancel=true", "https://cal.com/reschedule/uid0", "https://cal.com/video/uid0"),
+        ("", "", "https://cal.com/video/uid1"),
+    ]

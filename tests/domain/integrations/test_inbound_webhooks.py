@@ -18,14 +18,16 @@ from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, 
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.domain.sequences import service as sequences
-from app.domain.sequences.service import NewStep
+from app.domain.sequences.definition import NewStep
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.automations import AUTOMATION_RUNS
 from tests.factories.contacts import CONTACTS
-from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS, SIGN, Visit, calcom
+from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.factories.tables import ago, ahead
+from tests.peers import calcom
+from tests.peers.visits import Visit
 from tests.rest.answers import refusal
 
 pytestmark = pytest.mark.anyio
@@ -136,6 +138,7 @@ async def test_a_caller_is_told_what_is_wrong(services: Services, http: httpx2.A
     answers = [
         refusal(await post(http, hook, X_Other="1")),
         refusal(await post(http, hook, b'{"order":')),
+        refusal(await post(http, hook, b"[" * 200_000)),
         refusal(await post(http, hook, b" " * (256 * 1024 + 1))),
         refusal(await http.post("/integrations/webhook/unknown", content=b"{}", headers=HEADERS)),
         refusal(await http.post("/integrations/webhook/a%00b", content=b"{}", headers=HEADERS)),
@@ -144,7 +147,7 @@ async def test_a_caller_is_told_what_is_wrong(services: Services, http: httpx2.A
 
     assert answers[0] == (403, "unsigned_event", text)
     assert [answer[:2] for answer in answers[1:]] == [
-        (400, "invalid_json"),
+        *[(400, "invalid_json")] * 2,
         (413, "body_too_large"),
         *[(404, "not_found")] * 3,
     ]
@@ -239,7 +242,7 @@ async def test_a_tool_posts_to_its_address_and_is_answered_before_its_event_is_a
 ) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
         added: Any = await service.add(unit, services.intake.ports, "calcom", SECRET, {})
-    signed = SIGN["calcom"](calcom("BOOKING_CREATED", Visit(0, ago(), ahead(days=3))), ago(), SECRET)
+    signed = calcom.sign(calcom.event("BOOKING_CREATED", Visit(0, ago(), ahead(days=3))), ago(), SECRET)
 
     answers = [
         await http.post(f"/integrations/calcom/{added.address}", content=signed.body, headers=dict(signed.headers))

@@ -8,8 +8,10 @@ import pytest
 from app.domain.integrations.models import Integration
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.contacts import CONTACTS
-from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS, Visit, calcom
+from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS
 from tests.factories.messages import OUTBOUND
+from tests.peers import calcom
+from tests.peers.visits import Visit
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +34,7 @@ def event(name: str, by: str, *attendees: str, visit: Visit = VISIT, **payload: 
         "smsReminderNumber": {"label": "Text me", "value": phone},
     }
     listed = [PEOPLE[each] for each in attendees]
-    return calcom(name, visit, attendees=listed, responses=responses, **payload)
+    return calcom.event(name, visit, attendees=listed, responses=responses, **payload)
 
 
 @pytest.fixture
@@ -129,8 +131,22 @@ async def test_an_organizer_who_moves_an_event_under_its_uid_keeps_the_phones_of
 async def test_only_the_person_in_a_seat_who_did_not_come_is_told_so(office: Office, class_of_two: Integration) -> None:
     await sent(office)
 
-    missed = [{"email": "ben@example.com", "noShow": True}, {"email": "ann@example.com", "noShow": False}]
-    await office.post(class_of_two, calcom("BOOKING_NO_SHOW_UPDATED", VISIT, attendees=missed))
+    await office.post(class_of_two, calcom.missed(VISIT, office.clock.now(), ben=True, ann=False))
     await office.work()
 
     assert await sent(office) == [(BEN, "no_show Ben 23 Oct")]
+
+
+@pytest.mark.parametrize("seats", [None, 5])
+async def test_a_number_for_text_reminders_beside_the_responses_counts_except_in_an_event_with_seats(
+    office: Office, seats: int | None
+) -> None:
+    integration = await office.connect("calcom", texts=TEXTS)
+    answers = {"email": {"label": "email_address", "value": "ann@example.com"}}
+    payload = {"attendees": [PEOPLE["Ann"]], "responses": answers, "smsReminderNumber": ANN, "seatsPerTimeSlot": seats}
+
+    await office.post(integration, calcom.event("BOOKING_CREATED", VISIT, **payload))
+    await office.work()
+
+    assert await sent(office) == ([] if seats else [(ANN, "confirmation Ann 23 Oct")])
+    assert await BOOKINGS.only(office.services, "consent") == (None if seats else f"smsReminderNumber: {ANN}")

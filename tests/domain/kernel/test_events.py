@@ -73,6 +73,7 @@ DECLARED = {
     "note_added": (CONVERSATIONS, UpdateKind.note_added),
     "note_changed": (CONVERSATIONS, UpdateKind.note_added),
     "notices_added": ("account:read", UpdateKind.notice),
+    "notices_read": ("account:read", UpdateKind.notice),
     "owners_notified": ("account:read", None),
     "opt_in_confirmed": (CONTACTS, UpdateKind.contact_changed),
     "pipeline_stage_changed": (CONTACTS, UpdateKind.contact_changed),

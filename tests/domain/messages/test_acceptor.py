@@ -245,7 +245,7 @@ class BrokenClock(Clock):
         raise RuntimeError("the clock is broken")
 
 
-async def test_a_defect_reaches_those_who_wait_and_the_desk_goes_on(
+async def test_a_defect_reaches_those_who_wait_and_the_acceptor_goes_on(
     services: Services, actor: Actor, pool: Pool
 ) -> None:
     acceptor = SendAcceptor(pool, BrokenClock(), services.notify, services.connections)

@@ -72,6 +72,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("body", {"body": "A" * 1601}, "message_too_long"),
     ("body", {"segments": 11}, "message_too_long"),
     ("frequency_cap", {"timing": Timing(HERE, by_cap=WAIT)}, "frequency_cap"),
+    (
+        "frequency_cap",
+        {"timing": Timing(HERE, by_cap=WAIT, is_capped=True), "latest": NOON, "waits_for_cap": False},
+        "frequency_cap",
+    ),
     ("quiet_hours", {"timing": Timing(HERE, by_hours=WAIT)}, "quiet_hours"),
     ("credits", {"credits": 2}, "insufficient_credits"),
     ("pace", {"wait": 5.1}, "number_busy"),

@@ -22,7 +22,7 @@ from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import event_names
 from tests.factories.messages import OUTGOING, SANDBOX_MESSAGES, calls, states
 from tests.factories.numbers import PHONE_NUMBERS
-from tests.factories.traps import HeldPool
+from tests.factories.traps import VisitedPool
 from tests.waiting import within
 
 
@@ -145,36 +145,18 @@ async def test_a_text_in_the_carriers_hands_at_a_stop_is_not_tried_again(
     await audit(pool)
 
 
-async def test_a_text_that_waited_since_its_claim_is_stopped_by_an_opt_out_meanwhile(
-    send: Callable[..., Any], text: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    await send()
-    held: Any = HeldPool(pool, outgoing.FIND_CLAIMED)
-    late = replace(handoff, database=replace(handoff.database, pool=held), pace=replace(handoff.pace, fresh=0))
-    calling = asyncio.create_task(hand_over(late))
-    await within("the claimed text to be read again", held.asked.wait())
-    await text("STOP")
-
-    held.go.set()
-    await calling
-
-    assert (await states(pool))[0] == ("failed", "contact_opted_out")
-    assert await SANDBOX_MESSAGES.where(body="Hello").count(pool) == 0
-    await audit(pool)
-
-
 async def test_a_text_whose_claim_lapsed_before_its_call_is_left_to_the_next_holder(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send()
-    held: Any = HeldPool(pool, outgoing.FIND_CLAIMED)
-    late = replace(handoff, database=replace(handoff.database, pool=held), pace=replace(handoff.pace, fresh=0))
-    calling = asyncio.create_task(hand_over(late))
-    await within("the claimed text to be read again", held.asked.wait())
-    await OUTGOING.age(pool, "claimed_until", seconds=1)
 
-    held.go.set()
-    await calling
+    async def lapse(statement: str, is_done: bool) -> None:
+        if statement == outgoing.KEEP_FROM_OPTING_OUT and not is_done:
+            await OUTGOING.age(pool, "claimed_until", seconds=1)
+
+    visited: Any = VisitedPool(pool, lapse)
+    late = replace(handoff, database=replace(handoff.database, pool=visited))
+    await hand_over(late)
 
     assert await states(pool) == [("pending", None)]
     assert await calls(pool) == []

@@ -31,6 +31,7 @@ from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import INBOUND, MESSAGES, UNMATCHED_CALLBACKS, calls, states
 from tests.factories.traps import locked, until_blocked
+from tests.waiting import within
 
 STARTED = "Blue Door: you are subscribed again. Reply HELP for help, STOP to unsubscribe."
 HELP = "Blue Door: for help contact Blue Door. Msg&data rates may apply. Reply STOP to unsubscribe."
@@ -39,6 +40,21 @@ HELP = "Blue Door: for help contact Blue Door. Msg&data rates may apply. Reply S
 async def may_be_texted(send: Callable[..., Any]) -> bool:
     [answer] = await asyncio.gather(send(), return_exceptions=True)
     return not isinstance(answer, Exception)
+
+
+async def test_a_text_joins_the_conversation_that_a_send_opens_at_the_same_time(
+    text: Callable[..., Any], account: Opened, pool: Pool, services: Services
+) -> None:
+    owner = {"account_id": account.account_id}
+    contact_id = await CONTACTS.insert(services, phone=TO, **owner)
+    async with pool.acquire() as connection, connection.transaction():
+        id = await CONVERSATIONS.insert(connection, contact_id=contact_id, last_message_at=datetime.now(UTC), **owner)
+        arriving = asyncio.create_task(text("Hello"))
+        await until_blocked(pool)
+    await within("the text", arriving)
+
+    assert await CONVERSATIONS.read(pool, "id", "unread_count") == [(id, 1)]
+    assert await event_names(pool, "new_conversation", "new_message") == ["new_message"]
 
 
 async def test_a_text_is_kept_and_told_with_its_contact_and_conversation(

@@ -29,7 +29,7 @@ from tests.domain.messages.sends import TO, hello, nothing_was_kept
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of, entries
 from tests.factories.clocks import At
-from tests.factories.contacts import suppress
+from tests.factories.contacts import CONTACTS, suppress
 from tests.factories.events import EVENTS
 from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.quiet_hours import CAPPED_TEXTS, obey_the_law
@@ -111,6 +111,22 @@ async def test_a_promotional_text_at_night_is_debited_and_waits_for_the_morning(
     assert await OUTGOING.read(pool, "due_at", "expires_at") == [(until, NIGHT + timedelta(hours=72))]
     assert await calls(pool) == []
     assert [amount for _, amount, _ in await entries(pool)] == [-1]
+
+
+async def test_a_text_whose_gates_cannot_be_checked_holds_up_no_other(
+    promote: Promote, handoff: Handoff, clock: At, pool: Pool
+) -> None:
+    reported: list[Exception] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+    for phone in ("+12025550141", TO, "+12025550144"):
+        await promote(phone)
+    await CONTACTS.where(phone=TO).change(pool, time_zone="Gone/Zone")
+
+    await hand_over(of(handoff, clock))
+
+    assert await states(pool) == [("sent", None), ("pending", None), ("sent", None)]
+    assert [count for _, count in await calls(pool)] == [1, 1]
+    assert [str(error) for error in reported] == ["'No time zone found with key Gone/Zone'"]
 
 
 async def test_a_deferred_text_leaves_at_its_time(promote: Promote, handoff: Handoff, clock: At, pool: Pool) -> None:

@@ -34,7 +34,7 @@ RELEASED = ("failed", "number_released")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Administration:
     """Changes the number and the connection of the texts."""
 
     services: Services
@@ -56,11 +56,11 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(pool: Pool, account: Opened, services: Services, act: Callable[[], Any]) -> Desk:
+async def administration(pool: Pool, account: Opened, services: Services, act: Callable[[], Any]) -> Administration:
     """Provide a number of a second connection."""
     await add_connection(pool, "second")
     services.connections.expire()
-    return Desk(services, act, await add_number(pool, account.account_id, NUMBER, carrier="second"))
+    return Administration(services, act, await add_number(pool, account.account_id, NUMBER, carrier="second"))
 
 
 def through(handoff: Handoff, pool: Pool, second: SandboxCarrier | None = None) -> Handoff:
@@ -75,20 +75,21 @@ async def test_waiting_texts_fail_and_are_refunded_at_once_also_deferred_held_an
     send: Callable[..., Any],
     handoff: Handoff,
     pool: Pool,
-    desk: Desk,
+    administration: Administration,
 ) -> None:
     before = await balance_of(pool)
     await send(body="another number's")
     texts = [
-        (await send(body=body, from_phone_number_id=desk.number)).message_id for body in ("due", "deferred", "held")
+        (await send(body=body, from_phone_number_id=administration.number)).message_id
+        for body in ("due", "deferred", "held")
     ]
     await OUTGOING.where(message_id=texts[1]).change(pool, due_at=ago(seconds=-86_400))
-    async with desk.act() as unit:
+    async with administration.act() as unit:
         await cancellation.hold(unit, texts[2:])
     await change_connection(pool, "second", status="paused")
 
-    await desk.release()
-    await desk.remove()
+    await administration.release()
+    await administration.remove()
     await hand_over(through(handoff, pool))
 
     assert await states(pool) == [("sent", None), RELEASED, RELEASED, RELEASED]
@@ -110,22 +111,22 @@ async def test_a_text_in_flight_ends_with_the_answer_of_the_carrier(
     send: Callable[..., Any],
     handoff: Handoff,
     pool: Pool,
-    desk: Desk,
+    administration: Administration,
     answer: Accepted | Rejected,
     state: tuple[str, str | None],
 ) -> None:
     slow = Absorbed(pool)
     handoff = through(handoff, pool, slow)
-    await send(from_phone_number_id=desk.number)
+    await send(from_phone_number_id=administration.number)
     calling = asyncio.create_task(hand_over(handoff))
     await within("the call", slow.asked.wait())
 
-    await desk.release()
+    await administration.release()
     with pytest.raises(ConnectionInUse) as refused:
-        await desk.remove()
+        await administration.remove()
     slow.answer.set_result(answer)
     await calling
-    await desk.remove()
+    await administration.remove()
     await hand_over(handoff)
 
     assert (refused.value.facts["numbers"], refused.value.facts["texts"]) == (0, 1)
@@ -135,16 +136,16 @@ async def test_a_text_in_flight_ends_with_the_answer_of_the_carrier(
 
 
 async def test_a_text_that_is_put_back_while_its_number_is_released_fails_at_once(
-    send: Callable[..., Any], handoff: Handoff, pool: Pool, desk: Desk
+    send: Callable[..., Any], handoff: Handoff, pool: Pool, administration: Administration
 ) -> None:
     slow = Absorbed(pool)
     handoff = through(handoff, pool, slow)
-    await send(from_phone_number_id=desk.number)
+    await send(from_phone_number_id=administration.number)
     calling = asyncio.create_task(hand_over(handoff))
     await within("the call", slow.asked.wait())
 
-    async with desk.act() as unit:
-        await connections.release_number(unit, desk.number)
+    async with administration.act() as unit:
+        await connections.release_number(unit, administration.number)
         slow.answer.set_result(Rejected(FailureCode.carrier_error, retryable=True))
         await until_blocked(pool)
     await calling
@@ -158,14 +159,14 @@ async def test_the_texts_of_a_released_number_fail_although_the_account_adds_it_
     send: Callable[..., Any],
     handoff: Handoff,
     pool: Pool,
-    desk: Desk,
+    administration: Administration,
 ) -> None:
-    await send(from_phone_number_id=desk.number)
+    await send(from_phone_number_id=administration.number)
 
-    await desk.release()
-    async with desk.act() as unit:
+    await administration.release()
+    async with administration.act() as unit:
         connection = await queries.get_any(unit, "second")
-        await senders.add(unit, desk.services.carriers, connection, NewNumber(NUMBER))
+        await senders.add(unit, administration.services.carriers, connection, NewNumber(NUMBER))
     await hand_over(through(handoff, pool))
 
     assert await states(pool) == [RELEASED]
@@ -176,15 +177,15 @@ async def test_a_connection_with_texts_that_have_not_left_is_not_removed_and_the
     send: Callable[..., Any],
     handoff: Handoff,
     pool: Pool,
-    desk: Desk,
+    administration: Administration,
 ) -> None:
     for _ in range(3):
-        await send(from_phone_number_id=desk.number)
+        await send(from_phone_number_id=administration.number)
 
     with pytest.raises(ConnectionInUse) as refused:
-        await desk.remove()
-    await desk.move("sandbox")
-    await desk.remove()
+        await administration.remove()
+    await administration.move("sandbox")
+    await administration.remove()
     await hand_over(through(handoff, pool))
 
     assert (refused.value.facts["numbers"], refused.value.facts["texts"]) == (1, 3)

@@ -11,6 +11,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Accepted, Answer, OutboundMessage, Rejected
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages import outgoing
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
 from app.domain.messages.outgoing import MOST_NUMBERS
@@ -20,8 +21,9 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over, through
 from tests.factories.accounts import ACCOUNTS
-from tests.factories.messages import OUTGOING, states
+from tests.factories.messages import MESSAGES, OUTGOING, states
 from tests.factories.tables import ago
+from tests.factories.traps import VisitedPool
 from tests.waiting import until, within
 
 
@@ -75,14 +77,86 @@ async def test_lanes_go_in_the_order_compliance_reply_transactional_promotional(
     assert len(carrier.given) == 4
 
 
+async def test_urgent_texts_wait_for_no_promotions_and_promotions_for_the_urgent_ones_before_them(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await send(body="promotion", purpose=Purpose.promotional)
+    reached, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold_promotions(statement: str, is_done: bool) -> None:
+        if statement == outgoing.FIND_CLAIMED and not is_done and not reached.is_set():
+            reached.set()
+            await within("the urgent text", may_go_on.wait())
+
+    visited: Any = VisitedPool(pool, hold_promotions)
+    running = replace(through(handoff, carrier), database=replace(handoff.database, pool=visited))
+    await running.run()
+    await within("the promotion's batch", reached.wait())
+    await send(body="code")
+    await running.run()
+    await until(lambda: _given(carrier, 1))
+    may_go_on.set()
+    await running.finish()
+
+    assert carrier.given == ["code", "promotion"]
+
+
+async def test_promotions_begin_after_the_urgent_texts_that_were_claimed_before_them(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await send(body="promotion", purpose=Purpose.promotional)
+    await send(body="code")
+    begun = list[bool]()
+
+    async def delay_the_first(statement: str, is_done: bool) -> None:
+        if statement == outgoing.KEEP_FROM_OPTING_OUT and is_done:
+            begun.append(True)
+            await asyncio.sleep(0.2 if len(begun) == 1 else 0)
+
+    visited: Any = VisitedPool(pool, delay_the_first)
+    await hand_over(replace(through(handoff, carrier), database=replace(handoff.database, pool=visited)))
+
+    assert carrier.given == ["code", "promotion"]
+
+
+async def test_a_claim_of_urgent_texts_leaves_the_slots_of_a_claim_of_promotions_in_progress(
+    services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    for number in range(8):
+        await send(SILENT, f"promotion {number}", purpose=Purpose.promotional)
+    reached, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold_claim(statement: str, is_done: bool) -> None:
+        if statement == outgoing.CLAIM and is_done and not reached.is_set():
+            reached.set()
+            await within("the other claim", may_go_on.wait())
+
+    visited: Any = VisitedPool(pool, hold_claim)
+    running = narrow(replace(handoff, database=replace(handoff.database, pool=visited)), carrier, 8)
+    promoting = asyncio.create_task(running.run())
+    await within("the claim of promotions", reached.wait())
+    free = running.sends.free
+    theirs = await _send(services, other, "theirs")
+    await running.run()
+    may_go_on.set()
+    await promoting
+
+    assert free == 0
+    assert running.sends.free == 4
+    assert await OUTGOING.where(message_id=theirs).count(pool) == 1
+    assert await running.run()
+    await until(lambda: _is_sent(services, theirs))
+
+
 async def test_a_backlog_of_one_account_leaves_three_quarters_of_the_calls_to_others_that_wait(
     services: Services, send: Callable[..., Any], other: Opened, handoff: Handoff, carrier: Noting
 ) -> None:
     await asyncio.gather(*(send(body=f"mine {number}") for number in range(30)))
     await asyncio.gather(*(_send(services, other, f"theirs {number}") for number in range(30)))
 
-    await narrow(handoff, carrier, 16).run()
-    await until(lambda: _given(carrier, 8))
+    claimed = narrow(handoff, carrier, 16)
+    await claimed.run()
+    await claimed.finish()
 
     assert sorted(carrier.given) == [
         "mine 0",
@@ -105,7 +179,7 @@ async def test_an_account_of_weight_2_gets_twice_the_calls_of_one_of_weight_1(
 
     claimed = narrow(handoff, carrier, 16)
     await claimed.run()
-    await until(lambda: _given(carrier, 10))
+    await claimed.finish()
 
     assert sum(body.startswith("theirs") for body in carrier.given) == 6
     assert sum(body.startswith("mine") for body in carrier.given) == 4
@@ -118,8 +192,9 @@ async def test_a_weight_decides_no_lane(
     await asyncio.gather(*(_send(services, other, f"theirs {number}", Purpose.promotional) for number in range(9)))
     await send(body="mine")
 
-    await narrow(handoff, carrier, 4).run()
-    await until(lambda: _given(carrier, 1))
+    claimed = narrow(handoff, carrier, 4)
+    await claimed.run()
+    await claimed.finish()
 
     assert carrier.given[0] == "mine"
 
@@ -152,10 +227,10 @@ async def test_an_account_alone_leaves_as_many_calls_free_as_it_makes(
     while await slow.run():
         pass
     await until(lambda: _given(carrier, 8))
-    await _send(services, other, "theirs")
+    theirs = await _send(services, other, "theirs")
 
     await slow.run()
-    await until(lambda: _given(carrier, 9))
+    await until(lambda: _is_sent(services, theirs))
 
     assert [body for body in carrier.given if not body.startswith("unanswered")] == ["theirs"]
 
@@ -238,3 +313,7 @@ async def _send(services: Services, account: Opened, body: str, purpose: Purpose
 
 async def _given(carrier: Noting, count: int) -> bool:
     return len(carrier.given) >= count
+
+
+async def _is_sent(services: Services, message_id: int) -> bool:
+    return await MESSAGES.where(id=message_id).only(services, "status") == "sent"

@@ -14,11 +14,13 @@ from app.domain.conversations.service import Reading
 from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
 from app.domain.erasure.merging import Merge
+from app.domain.events import outbox
 from app.domain.events.dispatcher import Dispatcher
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.notices import queries, settings
+from app.domain.notices.events import OwnersNotified
 from app.domain.notices.mails import NoticeMails
 from app.domain.notices.models import NoticeKind
 from app.domain.notices.reactions import MAIL_AFTER, REACTIONS
@@ -57,6 +59,13 @@ async def dispatch(services: Services) -> None:
     dispatcher = Dispatcher(services.database, services.clock, services.notify, REACTIONS)
     while await dispatcher.run():
         pass
+
+
+async def tell_owners(services: Services, account: Opened, title: str, subject_id: int) -> None:
+    """Notify the owners of a campaign."""
+    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body="", subject_id=subject_id))
+    await dispatch(services)
 
 
 async def act(services: Services, account: Opened, user: int, verb: Callable[..., Any], *given: Any) -> Any:
@@ -250,6 +259,16 @@ async def test_a_user_reads_the_own_notices_up_to_an_id(
     assert [len(await unread(services, people[name])) for name in ("owner", "bob")] == [1, 0]
 
 
+async def test_a_user_reads_one_notice_alone(services: Services, account: Opened, people: dict[str, int]) -> None:
+    await tell_owners(services, account, "Spring", 7)
+    await tell_owners(services, account, "Summer", 8)
+    last = max(await NOTICES.read(services, "id"))
+
+    assert await act(services, account, people["owner"], queries.read, last, last) == 1
+
+    assert await NOTICES.where(read_at=None).read(services, "title", "subject_id") == [("Spring", 7)]
+
+
 async def test_a_key_has_no_notices(services: Services, account: Opened, unit_for: UnitFor) -> None:
     await text_in(services, account)
     async with unit_of(services, Actor(account.account_id, frozenset(), "key:1", key_id=1)) as unit:
@@ -265,6 +284,21 @@ async def test_new_notices_are_a_live_update_once_for_each_batch(
         await text_in(services, account, body)
 
     assert [payload for name, payload in await recorded() if name == "notices_added"] == [{"kinds": ["new_message"]}]
+
+
+async def test_read_notices_are_a_live_update_and_those_read_before_are_none(
+    services: Services, account: Opened, people: dict[str, int], recorded: Recorded
+) -> None:
+    id = await text_in(services, account)
+    last = max(await NOTICES.read(services, "id"))
+
+    await act(services, account, people["bob"], queries.read, last)
+    await act(services, account, people["bob"], queries.read, last)
+    by_hand = [name for name, _ in await recorded() if name == "notices_read"]
+    await act(services, account, people["owner"], conversations.update, id, {}, Reading(1, 0))
+
+    assert len(by_hand) == 1
+    assert [name for name, _ in await recorded()].count("notices_read") == 2
 
 
 async def test_notices_of_a_contact_are_deleted_with_it(

@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL
+from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, WORDS
 from app.domain.oauth.resources import REQUIRED, WORKING_SET, Resources
-from app.web.wording import WORDS
 
 RESOURCES = Resources("https://sms.example.com")
 

@@ -11,7 +11,7 @@ from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.quiet_hours import queries, service
-from app.domain.quiet_hours.errors import LooserThanLaw
+from app.domain.quiet_hours.errors import BelowLegalMinimum
 from app.domain.quiet_hours.rules import Weekday
 from app.domain.quiet_hours.service import NewRule
 from app.domain.quiet_hours.windows import Span
@@ -72,7 +72,7 @@ async def test_a_stricter_rule_is_added_to_the_law_and_audited(act: Act, pool: P
 async def test_a_looser_rule_is_refused_without_the_choice_to_override_the_law(
     act: Act, pool: Pool, new: NewRule, says: str
 ) -> None:
-    with pytest.raises(LooserThanLaw, match=says):
+    with pytest.raises(BelowLegalMinimum, match=says):
         async with act() as unit:
             await service.add(unit, new)
 

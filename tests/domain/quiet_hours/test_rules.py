@@ -104,6 +104,16 @@ def test_a_cap_defers_a_text_until_the_third_last_attempt_is_a_day_old() -> None
     assert timing.by_cap.until >= attempts[0] + DAY
 
 
+@pytest.mark.parametrize(("last", "is_capped"), [(14, False), (12, True)], ids=["before", "after"])
+def test_a_cap_that_frees_before_the_window_opens_puts_a_text_off_no_longer(last: int, *, is_capped: bool) -> None:
+    attempts = [NIGHT - timedelta(hours=hours) for hours in (last, 2, 1)]  # the window opens 11 hours after NIGHT
+
+    timing = decide(to(FLORIDA, attempts), NIGHT, seed=1)
+
+    assert timing.by_cap is not None
+    assert timing.is_capped is is_capped
+
+
 def test_an_attempt_that_is_a_day_old_counts_no_more() -> None:
     attempts = [NOON - DAY, NOON - timedelta(hours=2), NOON - timedelta(hours=1)]
 

@@ -15,17 +15,26 @@ NEGATED = {"ne": "in", "not_in": "in", "has_none": "has_any", "not_within_last":
 def satisfies(filter: Mapping[str, Any], person: Person, now: datetime) -> bool:
     """Return whether a person satisfies a filter."""
     if "field" in filter:
-        return satisfies_condition(filter["op"], find(person, filter["field"]), filter.get("value", []), now)
+        return satisfies_condition(filter["op"], find(person, filter, now), filter.get("value", []), now)
     [(match, inner)] = filter.items()
     results = [satisfies(each, person, now) for each in inner]
     return {"all": all(results), "any": any(results), "none": not any(results)}[match]
 
 
-def find(person: Person, field: str) -> Any:
+def find(person: Person, filter: Mapping[str, Any], now: datetime) -> Any:
+    field = filter["field"]
+    if field == "message_count":
+        return sum(is_counted(message, filter, now) for message in person["messages"])
     if field != "state":
         return person.get(field)
     code = person["phone"][2:5] if person["phone"].startswith("+1") else ""
     return next((state for state, codes in STATES.items() if code in codes.split()), None)
+
+
+def is_counted(message: Mapping[str, Any], filter: Mapping[str, Any], now: datetime) -> bool:
+    """Return whether a condition counts a message."""
+    named = all(message[name] == filter[name] for name in ("direction", "status") if name in filter)
+    return named and ("within" not in filter or is_within(message["created_at"], filter["within"], now))
 
 
 def satisfies_condition(op: str, value: Any, texts: list[str], now: datetime) -> bool:

@@ -31,6 +31,18 @@ def custom() -> st.SearchStrategy[dict[str, Any]]:
 
 TIMES = st.sampled_from(AGES).map(lambda age: NOW - age)
 
+MESSAGES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "direction": st.sampled_from(["inbound", "outbound"]),
+            "status": st.sampled_from(["received", "sent", "delivered", "failed"]),
+            "created_at": TIMES,
+        }
+    ),
+    max_size=3,
+)
+IDS = st.lists(st.integers(1, 3).map(str), unique=True, max_size=3)
+
 PEOPLE = st.lists(
     st.fixed_dictionaries(
         {
@@ -51,6 +63,10 @@ PEOPLE = st.lists(
             "created_at": TIMES,
             "last_inbound_at": st.none() | TIMES,
             "last_outbound_at": st.none() | TIMES,
+            "messages": MESSAGES,
+            "replied_to": IDS,
+            "enrolled_in": IDS,
+            "opted_out_at": st.none() | TIMES,
         }
     ),
     min_size=1,
@@ -82,7 +98,13 @@ KINDS: list[tuple[list[str], dict[str, int], st.SearchStrategy[str], st.SearchSt
     (["status"], {**EQUALITY, **PRESENCE}, st.sampled_from(["active", "opted_out"]), DURATIONS),
     (["custom.size"], {**EQUALITY, **PRESENCE}, st.sampled_from(SIZES), DURATIONS),
     (["state"], EQUALITY, st.sampled_from(["DC", "NY", "TX", "AK"]), DURATIONS),
-    (["score", "replies"], {**EQUALITY, **ORDER, **PRESENCE}, st.integers(0, 60).map(str), DURATIONS),
+    (
+        ["replied_to", "enrolled_in"],
+        {"has_any": 3, "has_all": 3, "has_none": 3, **PRESENCE},
+        st.integers(1, 3).map(str),
+        DURATIONS,
+    ),
+    (["score", "replies", "message_count"], {**EQUALITY, **ORDER, **PRESENCE}, st.integers(0, 60).map(str), DURATIONS),
     (["custom.visits"], {**EQUALITY, **ORDER, **PRESENCE}, FIGURES, DURATIONS),
     (["assignee_id"], {**EQUALITY, **PRESENCE}, st.integers(1, 3).map(str), DURATIONS),
     (
@@ -91,9 +113,24 @@ KINDS: list[tuple[list[str], dict[str, int], st.SearchStrategy[str], st.SearchSt
         st.sampled_from(["true", "false"]),
         TEXTS,
     ),
-    (["created_at", "last_inbound_at", "last_outbound_at"], {**TIME, **RELATIVE, **PRESENCE}, INSTANTS, DURATIONS),
+    (
+        ["created_at", "last_inbound_at", "last_outbound_at", "opted_out_at"],
+        {**TIME, **RELATIVE, **PRESENCE},
+        INSTANTS,
+        DURATIONS,
+    ),
     (["custom.renewal"], {**EQUALITY, **TIME, **RELATIVE, **PRESENCE}, st.sampled_from(DAYS), DAY_DURATIONS),
 ]
+
+
+COUNTED = st.fixed_dictionaries(
+    {},
+    optional={
+        "direction": st.sampled_from(["inbound", "outbound"]),
+        "status": st.sampled_from(["received", "delivered", "failed"]),
+        "within": DURATIONS,
+    },
+)
 
 
 @st.composite
@@ -106,7 +143,9 @@ def conditions(draw: st.DrawFn) -> dict[str, Any]:
     drawn = draw(st.lists(source, min_size=min(count, 2) if op == "between" else min(count, 1), max_size=count))
     if op == "between":
         drawn.sort(key=lambda text: float(text) if text.lstrip("-").replace(".", "").isdigit() else text)
-    return {"field": draw(st.sampled_from(fields)), "op": op, **({"value": drawn} if drawn else {})}
+    field = draw(st.sampled_from(fields))
+    counted = draw(COUNTED) if field == "message_count" else {}
+    return {"field": field, "op": op, **({"value": drawn} if drawn else {}), **counted}
 
 
 def groups(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

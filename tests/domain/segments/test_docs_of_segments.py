@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+from app.domain.campaigns.segment_fields import REPLIED_TO
 from app.domain.segments.fields import BUILT_IN, OPERATORS, Operator
+from app.domain.sequences.segment_fields import ENROLLED_IN
 
+FIELDS = (*BUILT_IN, REPLIED_TO, ENROLLED_IN)
 PAGE = (Path(__file__).parents[3] / "docs" / "segments.md").read_text()
 
 
@@ -15,7 +18,7 @@ def first_cells(heads: str) -> list[str]:
 
 
 def test_the_page_lists_every_field() -> None:
-    assert sorted(first_cells("Field | Kind | Value")) == sorted([*(field.name for field in BUILT_IN), "custom."])
+    assert sorted(first_cells("Field | Kind | Value")) == sorted([*(field.name for field in FIELDS), "custom."])
 
 
 def test_the_page_lists_every_operator() -> None:

@@ -1,5 +1,6 @@
 """Segments are checked, saved, changed, previewed and deleted."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,10 +14,13 @@ from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.domain.segments import checking, filters, previews, queries, sentences, service
+from app.domain.segments.compiling import Compiler
 from app.services import Services
 from tests.domain.conftest import UnitFor
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS
 from tests.factories.contacts import locked_contacts
 from tests.factories.segments import SEGMENTS
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCES
 
 VIP = {"field": "tags", "op": "has_any", "value": ["vip"]}
 
@@ -97,6 +101,28 @@ def nested(depth: int) -> dict[str, Any]:
             "filter.value",
             "A value of first_name must be a text of 1 to 200 characters, not 'a\0b'.",
         ),
+        (
+            {"field": "replies", "op": "gt", "value": ["1"], "within": "3 days"},
+            "filter.within",
+            "within says which messages are counted: replies counts none.",
+        ),
+        (
+            {"field": "message_count", "op": "gt", "value": ["1"], "direction": "sideways"},
+            "filter.direction",
+            "direction must be one of outbound, inbound, not 'sideways'.",
+        ),
+        (
+            {"field": "message_count", "op": "gt", "value": ["1"], "within": "a month"},
+            "filter.within",
+            "within must be a number of minutes, hours, days or weeks, such as 30 days, not 'a month'.",
+        ),
+        ({"all": [VIP], "within": "3 days"}, "filter", checking.FORMS),
+        (
+            {"field": "replied_to", "op": "has_any", "value": ["Spring"]},
+            "filter.value",
+            "A value of replied_to must be an id, a number, not 'Spring'.",
+        ),
+        ({"field": "enrolled_in", "op": "eq", "value": ["1"]}, "filter.op", "enrolled_in takes one of these operators"),
         (nested(6), "filter.all[0].all[0].all[0].all[0].all[0]", "A filter has at most 5 groups within one another."),
         ({"all": [VIP] * 51}, "filter.all[50]", "A filter has at most 50 conditions."),
     ],
@@ -143,12 +169,15 @@ async def test_a_filter_is_described_in_words(unit: UnitOfWork) -> None:
             {"any": [VIP, {"field": "score", "op": "between", "value": ["40", "60"]}]},
             {"none": [{"field": "email", "op": "is_empty"}]},
             {"field": "last_inbound_at", "op": "not_within_last", "value": ["30 days"]},
+            {"field": "message_count", "direction": "inbound", "within": "1 week", "op": "gte", "value": ["3"]},
+            {"field": "message_count", "op": "lt", "value": ["9"]},
         ]
     }
 
     assert sentences.describe(await service.check(unit, given)) == (
         "(tags has any of vip or score is between 40 and 60) and not (email is empty)"
         " and last_inbound_at is not within the last 30 days"
+        " and message_count (inbound, within the last 1 weeks) is at least 3 and message_count is less than 9"
     )
 
 
@@ -201,6 +230,34 @@ async def test_a_preview_counts_the_contacts_of_its_account_only(
         found = await previews.preview(unit, await service.check(unit, VIP))
 
     assert (found.total_count, [each.phone for each in found.samples]) == (1, ["+12025550102"])
+
+
+async def test_a_filter_with_the_most_ids_is_planned_like_one_with_two(account: Opened, unit_for: UnitFor) -> None:
+    def all_of(count: int) -> Any:
+        return {"field": "replied_to", "op": "has_all", "value": [str(id) for id in range(1, count + 1)]}
+
+    async with unit_for(account) as unit:
+        few, most = [await service.check(unit, {"all": [all_of(count)] * 5}) for count in (2, checking.MAX_VALUES)]
+        assert (await previews.preview(unit, most)).total_count == 0
+
+    assert Compiler(datetime.now(UTC)).compile(most) == Compiler(datetime.now(UTC)).compile(few)
+
+
+async def test_the_ids_of_another_account_find_nobody(new_account: Any, unit_for: UnitFor, services: Services) -> None:
+    other: Opened = await new_account()
+    account: Opened = await new_account()
+    async with unit_for(account) as unit:
+        contact = await contacts.create(unit, {"phone": "+12025550101"})
+    sequence_id = await SEQUENCES.insert(services, account_id=other.account_id, name="Welcome")
+    known = {"account_id": other.account_id, "contact_id": contact.id}
+    await SEQUENCE_ENROLLMENTS.insert(services, **known, sequence_id=sequence_id, enrolled_by="user:1")
+    replied = {"campaign_id": 7, "phone": contact.phone, "state": "delivered", "replied_at": datetime.now(UTC)}
+    await CAMPAIGN_RECIPIENTS.insert(services, **known, **replied)
+
+    async with unit_for(account) as unit:
+        for field, value in (("replied_to", "7"), ("enrolled_in", str(sequence_id))):
+            filter = await service.check(unit, {"field": field, "op": "has_any", "value": [value]})
+            assert (await previews.preview(unit, filter)).total_count == 0
 
 
 async def test_a_preview_that_takes_too_long_is_given_up_and_its_unit_goes_on(

@@ -14,11 +14,12 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
-from app.domain.sequences import service
-from app.domain.sequences.service import NewStep
+from app.domain.sequences import enrollments, service
+from app.domain.sequences.definition import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
 from tests.conftest import unit_of
+from tests.domain.messages.handing import hand_over
 from tests.factories.clocks import Later
 from tests.factories.messages import OUTBOUND
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS
@@ -66,7 +67,7 @@ def enroll(act: Callable[..., Any], contact_id: int) -> Callable[..., Awaitable[
 
     async def enroll(sequence_id: int, whom: int = contact_id) -> Any:
         async with act() as unit:
-            return await service.enroll(unit, sequence_id, whom)
+            return await enrollments.enroll(unit, sequence_id, whom)
 
     return enroll
 
@@ -99,6 +100,17 @@ def dispatch(services: Services) -> Callable[[], Awaitable[None]]:
             await dispatcher.run()
 
     return dispatch
+
+
+@pytest.fixture
+def deliver(services: Services, dispatch: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Provide a function that hands all due messages to the carrier, and dispatches the events of its answers."""
+
+    async def deliver() -> None:
+        await hand_over(services.handoff)
+        await dispatch()
+
+    return deliver
 
 
 def after(drip: Drip, **ahead: float) -> Drip:

@@ -16,9 +16,9 @@ from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.messages.errors import MessageTooLong
-from app.domain.sequences import queries, service
-from app.domain.sequences.models import SequenceStatus
-from app.domain.sequences.service import NewStep
+from app.domain.sequences import enrollments, queries, service
+from app.domain.sequences.definition import NewStep
+from app.domain.sequences.models import Enrollment, SequenceStatus
 from tests.domain.sequences.conftest import ANN, PHONE, TWO, standing
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCE_STEPS, SEQUENCES
@@ -113,7 +113,7 @@ async def test_a_contact_whose_enrollment_has_ended_can_be_enrolled_again(
     sequence_id = await make()
     first = await enroll(sequence_id)
     async with act() as unit:
-        await service.unenroll(unit, first.enrollment_id)
+        await enrollments.unenroll(unit, first.enrollment_id)
 
     second = await enroll(sequence_id)
 
@@ -128,7 +128,7 @@ async def test_ending_an_enrollment_again_changes_nothing(
     rows = []
     for _ in range(2):
         async with act() as unit:
-            await service.unenroll(unit, enrolled.enrollment_id)
+            await enrollments.unenroll(unit, enrolled.enrollment_id)
         rows.append(await SEQUENCE_ENROLLMENTS.only(pool))
 
     assert rows[0] == rows[1]
@@ -212,3 +212,23 @@ async def test_a_contact_that_is_erased_is_enrolled_no_more(
     await CONTACTS.where(id=contact_id).delete(pool)
 
     assert await standing(pool) == []
+
+
+async def test_of_many_enrollments_of_a_contact_only_those_of_the_messages_are_loaded(
+    make: Any, act: Any, contact_id: int, pool: Pool
+) -> None:
+    id, begun = await make(), datetime(2026, 1, 1, tzinfo=UTC)
+    account_id = await SEQUENCES.only(pool, "account_id")
+    row = {"account_id": account_id, "sequence_id": id, "contact_id": contact_id, "enrolled_by": "user:1"}
+    ids = [
+        await SEQUENCE_ENROLLMENTS.insert(pool, **row, status="exited", created_at=begun + timedelta(days=day))
+        for day in range(5)
+    ]
+    asked = [(id, contact_id, begun + timedelta(days=day, hours=1)) for day in (-1, 0, 3)]
+
+    async with act() as unit:
+        found = await queries.find_enrollments_at(unit, asked)
+        loaded = [each.id for each in unit.session if isinstance(each, Enrollment)]
+
+    assert {key: each.id for key, each in found.items()} == {asked[1]: ids[0], asked[2]: ids[3]}
+    assert sorted(loaded) == [ids[0], ids[3]]

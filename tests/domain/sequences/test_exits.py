@@ -67,7 +67,7 @@ async def test_what_a_phone_says_by_itself_ends_nothing(
     await dispatch()
     await after(drip, hours=2).run()
 
-    assert await standing(pool) == [("completed", "", 3)]
+    assert await standing(pool) == [("finishing", "", 3)]
 
 
 @pytest.mark.parametrize("said", list(EXITS))

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,22 +17,24 @@ from app.domain.messages.acceptor import SendAcceptor
 from app.domain.onboarding.service import Opened
 from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.limits import Recipient
-from app.domain.quiet_hours.rules import Rulebook
+from app.domain.quiet_hours.rules import Rulebook, Weekday
 from app.domain.quiet_hours.windows import JITTER
 from app.domain.quiet_hours.zones import find_place
-from app.domain.sequences import service
+from app.domain.sequences import enrollments, service
+from app.domain.sequences.definition import NewStep, SendWindow
 from app.domain.sequences.schedule import Delay, due_at
-from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
 from tests.domain.sequences.conftest import PHONE, bodies, standing
 from tests.factories.clocks import At
 from tests.factories.quiet_hours import obey_the_law
-from tests.factories.sequences import SEQUENCE_ENROLLMENTS
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCES
 
 NOON = datetime(2030, 1, 15, 17, tzinfo=UTC)
 NIGHT = datetime(2030, 1, 16, 2, tzinfo=UTC)
 MORNING = datetime(2030, 1, 16, 13, tzinfo=UTC)
+THURSDAY = SendWindow("09:00", "12:00", (Weekday.thursday,))
+THURSDAY_AT_NINE = datetime(2030, 1, 17, 14, tzinfo=UTC)
 FIRST, LAST = datetime.fromisoformat("2026-01-01"), datetime.fromisoformat("2028-01-01")
 
 
@@ -64,7 +67,7 @@ def enroll_at(
         id = await make(*steps)
         actor = Actor(account.account_id, frozenset(), "key:7")
         async with open_unit(services.database.sessions, actor, clock, services.notify) as unit:
-            return (await service.enroll(unit, id, contact_id)).next_send_at
+            return (await enrollments.enroll(unit, id, contact_id)).next_send_at
 
     return enroll
 
@@ -180,3 +183,40 @@ def test_a_step_is_never_due_before_its_delay_nor_outside_the_window(
 
     assert due >= start + timedelta(days=days, minutes=minutes) - timedelta(hours=2)
     assert due == due_at(recipient, due, Delay(0, 0), seed=1)
+
+
+@pytest.mark.parametrize("comes_before", [True, False], ids=["before", "after"])
+async def test_a_step_waits_for_the_window_of_its_sequence(
+    enroll_at: Callable[..., Awaitable[datetime]],
+    act: Callable[..., Any],
+    drip: Drip,
+    clock: At,
+    pool: Pool,
+    *,
+    comes_before: bool,
+) -> None:
+    async def set_window() -> None:
+        async with act() as unit:
+            await service.change(unit, await SEQUENCES.only(pool, "id"), {"window": THURSDAY})
+
+    assert await enroll_at(NewStep(0, "One"), NewStep(60, "Two")) == NOON
+    if comes_before:
+        await set_window()
+    await drip.run()
+    await set_window()
+    clock.instant += timedelta(hours=1)
+    await drip.run()
+
+    assert await bodies(pool) == ([] if comes_before else ["One"])
+    assert is_spread_from(await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at"), THURSDAY_AT_NINE)
+
+
+async def test_an_enrollment_is_due_in_the_window_of_its_sequence(
+    services: Services, account: Opened, act: Callable[..., Any], clock: At, contact_id: int
+) -> None:
+    actor = Actor(account.account_id, frozenset(), "key:7")
+    async with open_unit(services.database.sessions, actor, clock, services.notify) as unit:
+        made = await service.create(unit, "Windowed", [NewStep(0, "One")], {"window": THURSDAY})
+        enrolled = await enrollments.enroll(unit, made.id, contact_id)
+
+    assert is_spread_from(enrolled.next_send_at, THURSDAY_AT_NINE)

@@ -15,12 +15,13 @@ from app.domain.contacts.models import CustomFieldType
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
 from app.domain.messages.sending.acceptance import Acceptance
-from app.domain.sequences import service
+from app.domain.sequences import enrollments
+from app.domain.sequences.definition import NewStep
 from app.domain.sequences.events import DripCompleted
-from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.domain.templates import service as templates
 from app.services import Services
+from tests.domain.messages.handing import hand_over
 from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
 from tests.factories.accounts import ACCOUNTS
@@ -32,7 +33,7 @@ from tests.waiting import within
 
 
 class Dying(SendAcceptor):
-    """A desk whose caller dies as soon as a send is accepted."""
+    """An acceptor whose caller dies as soon as a send is accepted."""
 
     async def accept(self, actor: Any, send: Send) -> Acceptance:
         await super().accept(actor, send)
@@ -40,7 +41,12 @@ class Dying(SendAcceptor):
 
 
 async def test_steps_are_sent_one_after_the_other_and_then_it_is_told(
-    make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool, contact_id: int
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    deliver: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
+    contact_id: int,
 ) -> None:
     sequence_id = await make()
     await enroll(sequence_id)
@@ -49,9 +55,12 @@ async def test_steps_are_sent_one_after_the_other_and_then_it_is_told(
     first = await standing(pool), await bodies(pool), await wait(pool)
     early = await after(drip, minutes=59).due()
     await after(drip, minutes=61).run()
+    unsent = await standing(pool), await payloads(pool, "drip_completed")
+    await deliver()
 
     assert first == ([("active", "", 2)], ["Welcome, Ann!"], HOUR)
     assert early is False
+    assert unsent == ([("finishing", "", 3)], [])
     assert await standing(pool) == [("completed", "", 3)]
     assert await bodies(pool) == ["Welcome, Ann!", "How do you like it?"]
     [completed] = await payloads(pool, "drip_completed")
@@ -85,7 +94,12 @@ async def test_a_step_is_a_promotional_text_with_its_consent_and_its_debit(
 
 
 async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_again(
-    make: Callable[..., Any], enroll: Callable[..., Any], services: Services, drip: Drip, pool: Pool
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    deliver: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
 ) -> None:
     await enroll(await make(NewStep(0, "Only")))
     with pytest.raises(asyncio.CancelledError):
@@ -93,8 +107,11 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
     claimed = await standing(pool), await drip.due()
     await CONTACTS.change(pool, first_name="Changed since")
 
-    await after(drip, minutes=2).run()
+    assert not await after(drip, seconds=9).due()
+    await after(drip, seconds=11).run()
+    await deliver()
     await after(drip, minutes=4).run()
+    await deliver()
 
     assert claimed == ([("active", "", 1)], False)
     assert await bodies(pool) == ["Only"]
@@ -109,7 +126,7 @@ async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said
     make: Callable[..., Any],
     enroll: Callable[..., Any],
     text: Callable[..., Any],
-    dispatch: Callable[..., Any],
+    deliver: Callable[..., Any],
     services: Services,
     drip: Drip,
     pool: Pool,
@@ -118,8 +135,9 @@ async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said
     await enroll(await make(NewStep(0, "Only")))
     with pytest.raises(asyncio.CancelledError):
         await with_acceptor(Dying, services, drip).run()
+    await hand_over(services.handoff)
     await text(words)
-    await dispatch()
+    await deliver()
 
     await after(drip, minutes=2).run()
 
@@ -173,7 +191,7 @@ async def test_a_step_is_not_sent_once_its_enrollment_was_ended(
 
     async def unenroll() -> None:
         async with act() as unit:
-            await service.unenroll(unit, enrolled.enrollment_id)
+            await enrollments.unenroll(unit, enrolled.enrollment_id)
 
     await interrupted(services, drip, unenroll).run()
 
@@ -219,7 +237,12 @@ async def test_a_text_that_is_no_reply_delays_a_step_by_one_look(
 
 
 async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
-    make: Callable[..., Any], enroll: Callable[..., Any], services: Services, drip: Drip, pool: Pool
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    deliver: Callable[..., Any],
+    services: Services,
+    drip: Drip,
+    pool: Pool,
 ) -> None:
     await enroll(await make(NewStep(0, "Only")))
     asleep, wake = asyncio.Event(), asyncio.Event()
@@ -233,8 +256,10 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
     sleeper = asyncio.create_task(with_acceptor(Asleep, services, drip).run())
     await within("the worker to fall asleep", asleep.wait())
     await after(drip, minutes=2).run()
+    await deliver()
     wake.set()
     await sleeper
+    await deliver()
 
     assert await bodies(pool) == ["Only"]
     assert await standing(pool) == [("completed", "", 2)]
@@ -243,7 +268,13 @@ async def test_a_step_whose_worker_slept_past_its_claim_is_sent_and_told_once(
 
 
 async def test_many_workers_send_each_step_once(
-    act: Callable[..., Any], make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool
+    *,
+    act: Callable[..., Any],
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    deliver: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
 ) -> None:
     sequence_id = await make(NewStep(0, "Only"))
     for number in range(20):
@@ -254,6 +285,7 @@ async def test_many_workers_send_each_step_once(
 
     while await drip.due():
         await asyncio.gather(*(small.run() for _ in range(4)))
+    await deliver()
 
     assert await bodies(pool) == ["Only"] * 20
     assert len(await event_names(pool, "drip_completed")) == 20

@@ -12,8 +12,8 @@ from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
 from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.sequences import service
+from app.domain.sequences.definition import NewStep
 from app.domain.sequences.models import SequenceStatus
-from app.domain.sequences.service import NewStep
 from app.domain.sequences.steps import Drip
 from app.services import Services
 from tests.domain.sequences.acceptors import HOUR, with_acceptor
@@ -22,7 +22,7 @@ from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 
 
 class Away(SendAcceptor):
-    """A desk that does not reach the database."""
+    """An acceptor that does not reach the database."""
 
     async def accept(self, actor: Any, send: Send) -> Acceptance:
         raise Unavailable()
@@ -64,10 +64,11 @@ async def test_a_paused_sequence_takes_contacts_and_sends_nothing_until_it_goes_
         await service.update_status(unit, sequence_id, SequenceStatus.paused)
     await enroll(sequence_id)
 
-    waits = await drip.due(), await drip.run(), await bodies(pool)
+    waits = await drip.run(), await drip.due(), await bodies(pool)
     async with act() as unit:
         await service.update_status(unit, sequence_id, SequenceStatus.active)
-    await drip.run()
+    while await drip.due():
+        await drip.run()
 
     assert waits == (False, False, [])
     assert await bodies(pool) == ["Welcome, Ann!"]
@@ -81,6 +82,7 @@ async def test_a_pause_holds_what_is_under_way_and_what_became_due_goes_on_a_ste
     await drip.run()
     async with act() as unit:
         await service.update_status(unit, sequence_id, SequenceStatus.paused)
+    await after(drip, days=2).run()
     held = await after(drip, days=2).due()
     async with act() as unit:
         await service.update_status(unit, sequence_id, SequenceStatus.active)

@@ -58,7 +58,20 @@ def test_values_stand_where_their_names_stood(text: str, filled: str) -> None:
         ("{first_name}, welcome", "welcome"),
         ("Hello.\n{first_name}, welcome", "Hello.\nwelcome"),
         ("Thanks {first_name}\nBlue Door", "Thanks\nBlue Door"),
-        ("So,  {first_name} , it is  here", "So,, it is  here"),
+        ("So,  {first_name} , it is  here", "So, it is  here"),
+        ("See you here, {first_name}!", "See you here!"),
+        ("See you - {first_name}!", "See you!"),
+        ("Hi, {first_name}, {last_name}!", "Hi!"),
+        ("Note: {first_name}, it is here", "Note: it is here"),
+        ("Great! {first_name}, it is here", "Great! it is here"),
+        ("Thanks! {first_name}.\nBlue Door", "Thanks!\nBlue Door"),
+        ("Thanks, {first_name}\nBlue Door", "Thanks\nBlue Door"),
+        ("From: {first_name}", "From:"),
+        ("Bye – {first_name}", "Bye"),
+        ("Your table, {first_name} {last_name}, is ready", "Your table, is ready"),
+        ("Your table ({first_name}) is ready ( {last_name} ).", "Your table is ready."),
+        ("{first_name}? {last_name} - your table", "your table"),
+        ("{first_name}.example.com, {last_name} .5", ".example.com, .5"),
         ("a{first_name}b a {first_name}b a{first_name} b", "ab a b a b"),
         ("{first_name}", ""),
     ],
@@ -192,3 +205,5 @@ def test_a_text_of_blanks_is_rendered_at_once() -> None:
 
     assert compiled(f"a{blanks}b{{first_name}}").render({}).text == f"a{blanks}b"
     assert compiled(f"a{blanks}{{first_name}}b").render({}).text == f"a{blanks}b"
+    assert compiled(f"a{' -' * 50_000}{{first_name}}!").render({}).text == f"a{' -' * 49_999}!"
+    assert compiled("{first_name}, " * 50_000 + "b").render({}).text == "b"

@@ -1,4 +1,4 @@
-"""The delivery engine: order, places, and what it does with answers."""
+"""Deliveries of webhooks: their order, their shares, and the effects of answers."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The delivery engine when it is stopped, or something breaks."""
+"""Deliveries of webhooks when the service is stopped, or something fails."""
 
 import asyncio
 from dataclasses import replace

@@ -29,9 +29,9 @@ def test_a_text_that_states_what_the_brief_states_has_no_fault(text: str) -> Non
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("Hi {name}!", "It has a blank that nothing fills: {name}."),
-        ("Hi {first_name!", "It has a blank that nothing fills: {."),
-        ("From [Company]", "It has a blank that nothing fills: [Company]."),
+        ("Hi {name}!", "It has a blank that is not filled in: {name}."),
+        ("Hi {first_name!", "It has a blank that is not filled in: {."),
+        ("From [Company]", "It has a blank that is not filled in: [Company]."),
         ("Only 20 left", None),
         ("Only 21 left", "It states '21', which the brief does not."),
         ("Call 555-0101", "It states '0101', which the brief does not."),
@@ -71,8 +71,8 @@ def test_a_placeholder_is_known_or_the_briefs_own_and_whole() -> None:
 
     assert faults("{first_name|there}, {order_id} of {custom.plan:upper} is ready" + END, brief) == []
     assert faults("{first_name|Free}" + END, brief) == ["It states 'free', which the brief does not."]
-    assert faults("{order}" + END, brief) == ["It has a blank that nothing fills: {order}."]
-    assert faults("{order_id" + END, brief) == ["It has a blank that nothing fills: {."]
+    assert faults("{order}" + END, brief) == ["It has a blank that is not filled in: {order}."]
+    assert faults("{order_id" + END, brief) == ["It has a blank that is not filled in: {."]
 
 
 def test_a_reply_may_be_without_a_notice_and_is_held_to_its_parts_and_to_what_the_business_said() -> None:

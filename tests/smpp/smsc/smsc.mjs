@@ -7,7 +7,9 @@ const [port, password, certificate, key] = process.argv.slice(2);
 const tell = (event, facts = {}) => process.stdout.write(JSON.stringify({ event, ...facts }) + "\n");
 const statuses = []; // of the next submits: a status, "silent" for none, or a number of milliseconds to answer late
 const ids = []; // of the next accepted submits
+const begun = Date.now(); // so that no id comes again after a restart
 let last = 0;
+const nextId = () => `smsc-${begun}-${++last}`;
 let pace = null; // of texts: the milliseconds before the response, and before the receipt
 const receipts = []; // that no session has taken yet
 let scripts = {}; // by destination: {status}, {stat, err}, {silent}, {before}, {times}, {late} or {reply}
@@ -47,7 +49,7 @@ function acceptAtPace(session, pdu) {
   const turn = (tried[pdu.destination_addr] = (tried[pdu.destination_addr] ?? 0) + 1);
   if (silent) return;
   if (status && (!refused || turn <= refused)) return session.send(pdu.response({ command_status: status }));
-  const id = `smsc-${++last}`;
+  const id = nextId();
   const text = `id:${id} sub:001 dlvrd:001 submit date:2611230930 done date:2611230931 stat:${stat} err:${err} text:`;
   const back = { source_addr: pdu.destination_addr, destination_addr: pdu.source_addr };
   const { response = Math.random() * pace.response, receipt = pace.receipt } = script;
@@ -70,7 +72,7 @@ function onSubmit(session, pdu) {
   if (status === "silent") return;
   if (pace) return acceptAtPace(session, pdu);
   const late = Array.isArray(status);
-  const accept = () => session.send(pdu.response({ message_id: ids.shift() ?? `smsc-${++last}` }));
+  const accept = () => session.send(pdu.response({ message_id: ids.shift() ?? nextId() }));
   if (late) setTimeout(accept, status[0]);
   else if (status === smpp.ESME_ROK) accept();
   else session.send(pdu.response({ command_status: status }));

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from app.db.engine import Sessions
 from app.domain.accounts import audit, invitations, links, sessions
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.links import LinkNotGood
+from app.domain.accounts.links import PasswordLinkInvalid
 from app.domain.accounts.models import Account, AccountStatus, Invitation, PasswordLink, User
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.sessions import Entry, Visitor
@@ -134,7 +134,7 @@ class Authentication:
                 await _record(unit, AuditAction.password_reset_asked, known[0], visitor)
 
     async def find_link(self, token: str) -> MailedLink:
-        """Return a mailed link; raise `LinkNotGood`, or `AddressInUse` for an invitation."""
+        """Return a mailed link; raise `PasswordLinkInvalid`, or `AddressInUse` for an invitation."""
         hash, now = self.tokens.fingerprint(token), self.clock.now()
         async with self.db() as db:
             if found := await links.find(db, hash, now):
@@ -142,13 +142,13 @@ class Authentication:
                 return MailedLink(user.email, link, user)
             if invitation := await invitations.find(db, hash, now):
                 return MailedLink(invitation.email, invitation)
-        raise LinkNotGood()
+        raise PasswordLinkInvalid()
 
     async def set_password(self, token: str, password: str, visitor: Visitor) -> User:
         """Set a password by a mailed link, which works once. All sessions of the user end.
 
-        An invitation creates the user. Raises `LinkNotGood`, `AddressInUse`, or `InvalidInput` for an unacceptable
-        password.
+        An invitation creates the user. Raises `PasswordLinkInvalid`, `AddressInUse`, or `InvalidInput` for an
+        unacceptable password.
         """
         link = await self.find_link(token)
         passwords.check(password, link.email)
@@ -165,7 +165,7 @@ class Authentication:
         async with open_unit(self.db, actor, self.clock, self.notify) as unit:
             user = await invitations.accept(unit, invitation, stored)
             if user is None:
-                raise LinkNotGood()
+                raise PasswordLinkInvalid()
             unit.actor = actor_of(user, visitor.request_id)
             await _record(unit, AuditAction.password_set, user, visitor, by="invitation")
         return user
@@ -209,7 +209,7 @@ class Authentication:
 
     def _attempt(self, kind: str, email: str, visitor: Visitor) -> Attempt:
         plain = _plain(email)
-        return Attempt(kind, plain, visitor.address, known_browsers.recognise(self.tokens, visitor.browser, plain))
+        return Attempt(kind, plain, visitor.address, known_browsers.identify(self.tokens, visitor.browser, plain))
 
     async def _count(self, attempt: Attempt) -> None:
         verdict = await self.attempts.begin(attempt)

@@ -12,7 +12,7 @@ MAX_USERS = 5
 """Maximum number of users per browser; the one with the oldest sign-in is dropped first."""
 
 
-def recognise(tokens: Tokens, cookie: str, email: str) -> str:
+def identify(tokens: Tokens, cookie: str, email: str) -> str:
     """Return the id of a browser that is known for an e-mail address; an empty text for any other."""
     id, *marks = cookie.split(".")
     own = tokens.of_browser(id, email)

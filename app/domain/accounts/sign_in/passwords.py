@@ -92,9 +92,7 @@ def check(password: str, email: str) -> None:
     if plain.casefold() in (own, own.partition("@")[0]):
         raise InvalidInput(reason="Use a password that is not your e-mail address.", field="password")
     if plain.casefold() in COMMON or len(set(plain)) < MIN_DISTINCT:
-        raise InvalidInput(
-            reason="This password is one of the first that others would guess. Use another one.", field="password"
-        )
+        raise InvalidInput(reason="This password is easy to guess. Use another one.", field="password")
 
 
 async def _run(work: Callable[..., T], *arguments: str) -> T:

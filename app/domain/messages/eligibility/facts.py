@@ -94,7 +94,7 @@ class HandoffFacts:
 
     `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so. `timing`
     says when a text may leave that obeys quiet hours and caps, None for any other; it can wait until `latest`, or not
-    at all where that is None.
+    at all where that is None, and for a cap only if it `waits_for_cap`.
     """
 
     purpose: str
@@ -106,6 +106,7 @@ class HandoffFacts:
     suppressed: bool
     timing: Timing | None = field(default=None, kw_only=True)
     latest: datetime | None = field(default=None, kw_only=True)
+    waits_for_cap: bool = field(default=True, kw_only=True)
 
     @property
     def must_wait(self) -> bool:

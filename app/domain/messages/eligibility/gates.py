@@ -145,7 +145,10 @@ def _check_body(facts: SendFacts) -> DomainError | None:
 
 def _check_frequency_cap(facts: HandoffFacts) -> DomainError | None:
     deferral = facts.timing.by_cap if facts.timing else None
-    return _too_early(FrequencyCap, deferral) if deferral and facts.must_wait else None
+    if facts.timing is None or deferral is None:
+        return None
+    must_refuse = facts.must_wait or (facts.timing.is_capped and not facts.waits_for_cap)
+    return _too_early(FrequencyCap, deferral) if must_refuse else None
 
 
 def _check_quiet_hours(facts: HandoffFacts) -> DomainError | None:

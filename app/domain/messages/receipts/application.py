@@ -10,13 +10,14 @@ from enum import Enum, auto
 from typing import Any
 
 from app.db.engine import Connection
+from app.db.rows import fetch
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.carrier import Receipt, ReceiptStatus
 from app.domain.contacts import sql as contacts
 from app.domain.events import sql as events
 from app.domain.messages.receipts import carrier_ids
-from app.domain.messages.reports import ReportedMessage
+from app.domain.messages.reports import HeldMessage, ReportedMessage
 
 LOCK_TIMEOUT = "5s"
 """The lock timeout of a batch that waits for locks."""
@@ -25,9 +26,12 @@ FIND = """
 SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id, coalesce(n.part, 1) AS part,
   coalesce(n.parts, 1) AS parts
 FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r(carrier, id, reference, place)
-LEFT JOIN carrier_ids n ON n.carrier = r.carrier AND n.provider_message_id = r.id AND n.direction = 'outbound'
-LEFT JOIN messages m ON m.id = coalesce(n.message_id, r.reference) AND (n.message_id IS NOT NULL
-  OR (m.carrier = r.carrier AND m.direction = 'outbound' AND m.provider_message_id IS NULL))
+LEFT JOIN LATERAL (
+  SELECT * FROM carrier_ids WHERE carrier = r.carrier AND provider_message_id = r.id AND direction = 'outbound' LIMIT 1
+) n ON true
+LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = coalesce(n.message_id, r.reference) LIMIT 1) m
+  ON n.message_id IS NOT NULL
+    OR (m.carrier = r.carrier AND m.direction = 'outbound' AND m.provider_message_id IS NULL)
 ORDER BY r.place
 """
 
@@ -196,7 +200,9 @@ class Application:
 
     async def _apply(self, connection: Connection, unlocked: Sequence[tuple[int, Report]]) -> None:
         """Lock the messages, journal the receipts, and apply the new ones."""
-        rows = await connection.fetch(
+        rows = await fetch(
+            connection,
+            HeldMessage,
             WAIT if self.waits else SKIP,
             list({id for id, _ in unlocked}),
             LOCK_TIMEOUT,
@@ -208,8 +214,8 @@ class Application:
             [report.receipt.carrier_error for _, report in unlocked],
             [report.receipt.part for _, report in unlocked],
         )
-        self.messages = {row["id"]: ReportedMessage(row) for row in rows}
-        new = {(row["id"], row["reported_id"], row["raw_status"], row["reported_error"], row["part"]) for row in rows}
+        self.messages = {row.id: ReportedMessage(row) for row in rows}
+        new = {(row.id, row.reported_id, row.raw_status, row.reported_error, row.part) for row in rows}
         delivered = await _count_delivered(connection, unlocked)
         contradictions: list[Any] = []
         for id, report in unlocked:
@@ -228,8 +234,8 @@ class Application:
             return
         await connection.execute(
             WRITE,
-            [message.row["id"] for message in changed],
-            [message.row["status"] for message in changed],
+            [message.row.id for message in changed],
+            [message.row.status for message in changed],
             [message.status for message in changed],
             [message.provider_message_id for message in changed],
             [message.carrier_status for message in changed],
@@ -255,16 +261,16 @@ class Application:
             return
         balances_after: list[int] = []
         for message in failed:
-            self.balances[message.row["account_id"]] += message.refund
-            balances_after.append(self.balances[message.row["account_id"]])
+            self.balances[message.row.account_id] += message.refund
+            balances_after.append(self.balances[message.row.account_id])
         await connection.execute(
             REFUND,
-            [message.row["account_id"] for message in failed],
-            [message.row["id"] for message in failed],
+            [message.row.account_id for message in failed],
+            [message.row.id for message in failed],
             [message.refund for message in failed],
             balances_after,
             [message.error_code for message in failed],
-            [self.actor or f"carrier:{message.row['carrier']}" for message in failed],
+            [self.actor or f"carrier:{message.row.carrier}" for message in failed],
             list(self.balances),
             list(self.balances.values()),
         )
@@ -274,9 +280,9 @@ class Application:
         if recorded:
             await connection.execute(
                 events.INSERT,
-                [row["account_id"] for row, _ in recorded],
+                [row.account_id for row, _ in recorded],
                 [event.name for _, event in recorded],
-                [row["contact_id"] for row, _ in recorded],
+                [row.contact_id for row, _ in recorded],
                 [event.payload() for _, event in recorded],
                 [None] * len(recorded),
             )

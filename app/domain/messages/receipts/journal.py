@@ -7,11 +7,13 @@ message or balance another transaction has locked waits in a queue of its accoun
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 from app.db.engine import CONTENDED, UNREACHABLE, Database
 from app.db.partitions import PLAN_ONCE
+from app.db.rows import fetch
 from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
 from app.domain.carriers.health import Health
 from app.domain.kernel.account_queues import AccountQueues
@@ -48,6 +50,22 @@ IS_MATCHED = "SELECT EXISTS (SELECT FROM unmatched_receipts WHERE message_id IS 
 Verdict = ReceiptResult | Locked | Exception
 
 
+class MatchedReceipt(NamedTuple):
+    """A stored receipt whose message is known now."""
+
+    id: int
+    carrier: str
+    provider_message_id: str
+    status: str
+    raw_status: str
+    error_code: str | None
+    carrier_error: str
+    part: int
+    carrier_segments: int | None
+    carrier_charge: Decimal | None
+    carrier_currency: str | None
+
+
 class Receipts:
     """Receives and applies the receipts of all carriers.
 
@@ -77,8 +95,8 @@ class Receipts:
 
     async def match(self) -> bool:
         """Apply unmatched receipts that were matched since; return True if there were any."""
-        rows = await self._database.pool.fetch(FIND_MATCHED)
-        await asyncio.gather(*(self._apply(Report(row["carrier"], _receipt(row), row["id"])) for row in rows))
+        rows = await fetch(self._database.pool, MatchedReceipt, FIND_MATCHED)
+        await asyncio.gather(*(self._apply(Report(row.carrier, _receipt(row), row.id)) for row in rows))
         return bool(rows)
 
     async def due(self) -> bool:
@@ -157,15 +175,16 @@ def _columns(receipt: Receipt) -> Sequence[object]:
     )
 
 
-def _receipt(row: Any) -> Receipt:
-    charge = None if row["carrier_charge"] is None else Charge(row["carrier_charge"], row["carrier_currency"])
+def _receipt(row: MatchedReceipt) -> Receipt:
+    amount, currency = row.carrier_charge, row.carrier_currency
+    charge = None if amount is None or currency is None else Charge(amount, currency)
     return Receipt(
-        provider_message_id=row["provider_message_id"],
-        status=ReceiptStatus(row["status"]),
-        raw_status=row["raw_status"],
-        code=FailureCode(row["error_code"]) if row["error_code"] else None,
-        carrier_error=row["carrier_error"],
-        part=row["part"],
-        parts=row["carrier_segments"],
+        provider_message_id=row.provider_message_id,
+        status=ReceiptStatus(row.status),
+        raw_status=row.raw_status,
+        code=FailureCode(row.error_code) if row.error_code else None,
+        carrier_error=row.carrier_error,
+        part=row.part,
+        parts=row.carrier_segments,
         charge=charge,
     )

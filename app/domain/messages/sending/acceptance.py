@@ -187,6 +187,7 @@ class Batch:
         if to.e164 and self._is_limited(request):
             known.timing = self.limited.decide(request.account_id, to.e164, row.message_id, request.send.send_at)
             known.latest = self.limited.latest_of(request.send)
+            known.waits_for_cap = request.send.waits_for_cap
         if refused := gates.find_refusal(gates.REQUEST_GATES, known):
             return refused[1]
         if row.fingerprint is not None:

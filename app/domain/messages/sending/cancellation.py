@@ -7,12 +7,13 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, DateTime, Select, func, literal_column, select, update
 
 from app.db.engine import Connection
+from app.db.rows import fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Outgoing
 from app.domain.messages.receipts import application
 from app.domain.messages.receipts.application import Application
-from app.domain.messages.reports import ReportedMessage
+from app.domain.messages.reports import HeldMessage, ReportedMessage
 
 HELD = literal_column("'infinity'::timestamptz", DateTime(timezone=True))
 """The due time of a held text."""
@@ -53,9 +54,9 @@ async def cancel(
     if not removed:
         return []
     no_receipts: list[list[object]] = [[] for _ in range(7)]
-    rows = await connection.fetch(application.WAIT, removed, application.LOCK_TIMEOUT, *no_receipts)
+    rows = await fetch(connection, HeldMessage, application.WAIT, removed, application.LOCK_TIMEOUT, *no_receipts)
     changes = Application((), now, waits=True, balances={account_id: balance}, actor=actor)
-    changes.messages = {row["id"]: ReportedMessage(row) for row in rows if row["status"] == "pending"}
+    changes.messages = {row.id: ReportedMessage(row) for row in rows if row.status == "pending"}
     for message in changes.messages.values():
         message.fail(OwnCode.canceled)
         message.has_changed = True

@@ -1,31 +1,36 @@
-// The audit log: who changed what about access and settings.
+// The audit log: each change of access and settings. Its address holds the filters.
 
-import { Button } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { useQuery } from 'urql';
 import { usePages } from '../../graphql/index.ts';
 import { Empty, Failure, Skeleton, Table, Time, words } from '../../ui/index.ts';
-import { auditListing } from './queries.ts';
+import styles from './accounts.module.css';
+import { ACTIONS, type Action } from './actions.ts';
+import { auditListing, type Entry, People } from './queries.ts';
 import { SettingsPage } from './SettingsPage.tsx';
 
+const route = getRouteApi('/settings/audit');
+const DAY = 24 * 60 * 60 * 1000;
+
 export function AuditPage() {
-  const pages = usePages(auditListing, { action: null });
+  const { action, actor, since, until } = route.useSearch();
+  const pages = usePages(auditListing, {
+    action: action ?? null,
+    actor: actor ?? null,
+    since: since ? startOf(since) : null,
+    until: until ? startOf(until, DAY) : null,
+  });
+  const isFiltered = Boolean(action || actor || since || until);
   return (
     <SettingsPage title="Audit log">
+      <Filters />
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
-      {pages.rows.length === 0 && (pages.isLoading ? <Skeleton /> : <Empty>Nothing is recorded yet.</Empty>)}
-      {pages.rows.length > 0 && (
-        <Table
-          label="Audit log"
-          rows={pages.rows}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
-            { title: 'What', cell: ({ action }) => words(action) },
-            { title: 'About', cell: ({ subject }) => subject },
-            { title: 'By', cell: ({ actor }) => actor.user?.email ?? actor.label },
-            { title: 'From', cell: ({ address }) => address || '–' },
-          ]}
-        />
+      {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
+      {pages.rows.length === 0 && !pages.isLoading && !pages.error && (
+        <Empty>{isFiltered ? 'No entry fits these filters.' : 'Nothing is recorded yet.'}</Empty>
       )}
+      {pages.rows.length > 0 && <Entries entries={pages.rows} />}
       {pages.hasMore && (
         <Button mt="sm" variant="default" loading={pages.isLoading} onClick={pages.more}>
           Earlier entries
@@ -33,4 +38,103 @@ export function AuditPage() {
       )}
     </SettingsPage>
   );
+}
+
+function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [{ data }] = useQuery({ query: People });
+  const set = (changes: Partial<typeof search>) => void navigate({ search: { ...search, ...changes }, replace: true });
+  const people = data?.users.map(({ id, email }) => ({ value: `user:${id}`, label: email })) ?? [];
+  const isListed = !search.actor || people.some(({ value }) => value === search.actor);
+  return (
+    <div className={styles.filters}>
+      <Select
+        label="Action"
+        placeholder="All"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'All actions' }}
+        data={ACTIONS.map((value) => ({ value, label: words(value) }))}
+        value={search.action ?? null}
+        onChange={(action) => set({ action: (action as Action | null) ?? undefined })}
+      />
+      <Select
+        label="By"
+        placeholder="Anybody"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'By anybody' }}
+        data={isListed ? people : [...people, { value: search.actor ?? '', label: search.actor ?? '' }]}
+        value={search.actor ?? null}
+        onChange={(actor) => set({ actor: actor ?? undefined })}
+      />
+      <TextInput
+        type="date"
+        label="From"
+        value={search.since ?? ''}
+        onChange={({ currentTarget }) => set({ since: currentTarget.value || undefined })}
+      />
+      <TextInput
+        type="date"
+        label="To"
+        value={search.until ?? ''}
+        onChange={({ currentTarget }) => set({ until: currentTarget.value || undefined })}
+      />
+    </div>
+  );
+}
+
+function Entries({ entries }: { entries: Entry[] }) {
+  const navigate = route.useNavigate();
+  return (
+    <Table
+      label="Audit log"
+      rows={entries}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
+        { title: 'Action', cell: ({ action }) => words(action) },
+        { title: 'About', cell: (entry) => <About entry={entry} /> },
+        {
+          title: 'By',
+          cell: ({ actor }) => (
+            <Button
+              size="compact-xs"
+              variant="transparent"
+              px={0}
+              fw={400}
+              title={`Only entries by ${actor.label}`}
+              onClick={() => void navigate({ search: (old) => ({ ...old, actor: actor.label }) })}
+            >
+              {nameOf(actor)}
+            </Button>
+          ),
+        },
+        { title: 'From', cell: ({ address }) => address || '–' },
+      ]}
+    />
+  );
+}
+
+function About({ entry: { subject, details } }: { entry: Entry }) {
+  const said = JSON.stringify(details);
+  return (
+    <>
+      {subject || '–'}
+      {said !== '{}' && (
+        <div className={styles.details}>{said.slice(1, -1).replaceAll('"', '').replaceAll(',', ', ')}</div>
+      )}
+    </>
+  );
+}
+
+function nameOf({ user, key, application, label }: Entry['actor']): string {
+  if (key) return `Key ${key.name}`;
+  return user?.email ?? application?.client_name ?? label;
+}
+
+/** Return the beginning of a day of the viewer's calendar, some time later. */
+function startOf(day: string, later = 0): string {
+  return new Date(new Date(`${day}T00:00:00`).getTime() + later).toISOString();
 }

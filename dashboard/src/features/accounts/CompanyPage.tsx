@@ -1,11 +1,13 @@
-// The company: the name that recipients are told, and the limits of what is sent.
+// The company: the name that recipients are told, its export, and its deletion.
 
-import { Button, Checkbox, NumberInput, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useQuery } from 'urql';
-import type { ResultOf } from '../../graphql/index.ts';
-import { Badge, Card, Failure, Notice, Refused, Skeleton, Table, Time, useAct, words } from '../../ui/index.ts';
+import { useClient, useQuery } from 'urql';
+import { type ResultOf, ViewerQuery } from '../../graphql/index.ts';
+import { Badge, Card, Failure, Refused, Skeleton, useAct } from '../../ui/index.ts';
 import styles from './accounts.module.css';
+import { Deletion } from './Deletion.tsx';
+import { Export } from './Export.tsx';
 import { UpdateCompany } from './mutations.ts';
 import { Company } from './queries.ts';
 import { SettingsPage } from './SettingsPage.tsx';
@@ -15,24 +17,24 @@ type Data = ResultOf<typeof Company>;
 export function CompanyPage() {
   const [{ data, error }, again] = useQuery({ query: Company });
   return (
-    <SettingsPage title="Company and sending">
+    <SettingsPage title="Company">
       {error && <Failure error={error} retry={again} />}
       {!data && !error && <Skeleton />}
-      {data?.account.deletion_at && (
-        <Notice kind="bad">
-          This account is deleted with everything in it on <Time at={data.account.deletion_at} full />.
-        </Notice>
+      {data && (
+        <>
+          <CompanyForm account={data.account} />
+          <Export />
+          <Deletion account={data.account} onChanged={() => again({ requestPolicy: 'network-only' })} />
+        </>
       )}
-      {data && <CompanyForm account={data.account} />}
-      {data && <QuietHours rules={data.quiet_hours} />}
     </SettingsPage>
   );
 }
 
 function CompanyForm({ account }: { account: Data['account'] }) {
   const act = useAct(UpdateCompany);
+  const client = useClient();
   const [isSaved, setSaved] = useState(false);
-  const [cap, setCap] = useState<number>(account.weekly_cap);
   const wrong = (name: string) => (act.refusal?.field === name ? act.refusal.text : undefined);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -43,12 +45,10 @@ function CompanyForm({ account }: { account: Data['account'] }) {
       region: text('region'),
       support_contact: text('support_contact'),
       time_zone: text('time_zone') || null,
-      weekly_cap: cap,
-      limits_transactional: given.has('limits_transactional'),
-      smart_encoding: given.has('smart_encoding'),
-      fold_accents: given.has('fold_accents'),
     };
-    setSaved((await act.run({ changes })) !== undefined);
+    const done = await act.run({ changes });
+    setSaved(done !== undefined);
+    if (done) await client.query(ViewerQuery, {}, { requestPolicy: 'network-only' });
   };
   return (
     <Card title="Company">
@@ -64,50 +64,28 @@ function CompanyForm({ account }: { account: Data['account'] }) {
         <TextInput
           name="support_contact"
           label="Contact for help"
+          description="The reply to HELP names it: a phone number or an e-mail address."
           defaultValue={account.support_contact}
           error={wrong('support_contact')}
         />
         <TextInput
           name="region"
           label="Country"
-          description="Two letters, such as US: national numbers are of it."
+          description="Two letters, such as US. National phone numbers belong to it."
           defaultValue={account.region}
           error={wrong('region')}
         />
         <TextInput
           name="time_zone"
           label="Time zone"
-          placeholder="America/Chicago"
+          description="Holds for phones whose place is not known, such as America/Chicago."
           defaultValue={account.time_zone ?? ''}
           error={wrong('time_zone')}
-        />
-        <NumberInput
-          label="Most promotional texts to a person in seven days"
-          min={1}
-          max={1000}
-          value={cap}
-          onChange={(value) => setCap(Number(value))}
-          error={wrong('weekly_cap')}
-        />
-        <Checkbox
-          name="limits_transactional"
-          label="Quiet hours and caps hold for personal texts too"
-          defaultChecked={account.limits_transactional}
-        />
-        <Checkbox
-          name="smart_encoding"
-          label="Replace typographic characters where that saves parts"
-          defaultChecked={account.smart_encoding}
-        />
-        <Checkbox
-          name="fold_accents"
-          label="Remove accents as well where that saves parts"
-          defaultChecked={account.fold_accents}
         />
         {act.refusal && !act.refusal.field && <Refused refusal={act.refusal} />}
         <div>
           <Button type="submit" loading={act.isBusy}>
-            Save the settings
+            Save the company
           </Button>{' '}
           {isSaved && (
             <span role="status">
@@ -116,29 +94,6 @@ function CompanyForm({ account }: { account: Data['account'] }) {
           )}
         </div>
       </form>
-    </Card>
-  );
-}
-
-function QuietHours({ rules }: { rules: Data['quiet_hours'] }) {
-  return (
-    <Card title="Hours in which promotional texts may leave">
-      <Table
-        label="Rules of quiet hours"
-        rows={rules}
-        keyOf={({ id }) => id}
-        columns={[
-          { title: 'For', cell: ({ jurisdiction }) => jurisdiction },
-          { title: 'Between', cell: ({ start, end }) => `${start}–${end}` },
-          {
-            title: 'Days',
-            cell: ({ weekdays }) =>
-              weekdays.length === 7 ? 'every day' : weekdays.map((day) => words(day).slice(0, 3)).join(' '),
-          },
-          { title: 'At most', cell: ({ cap }) => (cap === null ? '–' : `${cap} a day`) },
-          { title: 'By', cell: ({ origin, source }) => (origin === 'law' ? source : 'your account') },
-        ]}
-      />
     </Card>
   );
 }

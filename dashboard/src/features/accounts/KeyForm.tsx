@@ -1,16 +1,17 @@
 // A new key: its name, what it may do, and when it ends.
 
-import { Button, Checkbox, Modal, SegmentedControl, TextInput } from '@mantine/core';
+import { Button, Modal, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { useMay, useViewer } from '../../graphql/index.ts';
+import { useMay } from '../../graphql/index.ts';
 import { Refused, useAct } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import type { MadeKey } from './KeysPage.tsx';
 import { CreateAutomationKey, CreateKey } from './mutations.ts';
+import { ScopeChoice } from './ScopeChoice.tsx';
 
 const KINDS = [
-  { value: 'general', label: 'For your programs' },
-  { value: 'automation', label: 'For an automation platform' },
+  { value: 'general', label: 'Programs' },
+  { value: 'automation', label: 'Automation platform' },
 ];
 
 interface KeyFormProps {
@@ -28,7 +29,6 @@ export function KeyForm({ isOpen, onClose, onMade }: KeyFormProps) {
 }
 
 function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
-  const { scopes: own } = useViewer();
   const isOwner = useMay('account:write');
   const [kind, setKind] = useState(isOwner ? 'general' : 'automation');
   const [name, setName] = useState('');
@@ -37,6 +37,10 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
   const general = useAct(CreateKey);
   const automation = useAct(CreateAutomationKey);
   const refusal = general.refusal ?? automation.refusal;
+  const choose = (chosen: string) => {
+    setKind(chosen);
+    setScopes([]);
+  };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const expires_at = until ? new Date(`${until}T23:59:59`).toISOString() : null;
@@ -49,7 +53,9 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
   };
   return (
     <form className={styles.form} onSubmit={(event) => void submit(event)}>
-      {isOwner && <SegmentedControl aria-label="Kind" data={KINDS} value={kind} onChange={setKind} />}
+      {isOwner && (
+        <SegmentedControl size="xs" fullWidth aria-label="Kind" data={KINDS} value={kind} onChange={choose} />
+      )}
       <TextInput
         label="Name"
         description="What uses it, such as Shop or Night shift."
@@ -58,18 +64,12 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
         onChange={({ currentTarget }) => setName(currentTarget.value)}
         data-autofocus
       />
-      <Checkbox.Group
+      <ScopeChoice
         label="What it may do"
-        description="Without a choice it gets the usual scopes."
-        value={scopes}
+        scopes={scopes}
         onChange={setScopes}
-      >
-        <div className={styles.scopes}>
-          {own.map((scope) => (
-            <Checkbox key={scope} size="xs" value={scope} label={scope} />
-          ))}
-        </div>
-      </Checkbox.Group>
+        isForAutomation={kind === 'automation'}
+      />
       <TextInput
         type="date"
         label="Ends after"

@@ -4,12 +4,26 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Confirm, Empty, Failure, Icon, Secret, Skeleton, Table, Time, useAct } from '../../ui/index.ts';
+import {
+  Badge,
+  Card,
+  Confirm,
+  ConfirmButton,
+  Empty,
+  Failure,
+  Icon,
+  Secret,
+  Skeleton,
+  Table,
+  Time,
+  useAct,
+} from '../../ui/index.ts';
 import { Webhooks } from '../webhooks/index.ts';
 import styles from './accounts.module.css';
 import { KeyForm } from './KeyForm.tsx';
 import { RevokeAutomationKey, RevokeKey, RotateKey } from './mutations.ts';
 import { AutomationKeys, type Key, Keys } from './queries.ts';
+import { ScopeList } from './ScopeList.tsx';
 import { SettingsPage } from './SettingsPage.tsx';
 
 export interface MadeKey {
@@ -79,6 +93,7 @@ function KeyTable({ keys, onMade, onChanged }: KeyTableProps) {
   const rotated = async (key: Key) => {
     const made = await rotate.run({ id: key.id });
     if (made) onMade(made.rotate_api_key);
+    return made;
   };
   return (
     <>
@@ -96,7 +111,8 @@ function KeyTable({ keys, onMade, onChanged }: KeyTableProps) {
               </code>
             ),
           },
-          { title: 'Scopes', cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopes.length}</span> },
+          { title: 'May', cell: ({ scopes }) => <ScopeList scopes={scopes} /> },
+          { title: 'Made by', cell: ({ creator }) => creator.user?.email ?? creator.label },
           { title: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
           { title: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
           {
@@ -105,26 +121,30 @@ function KeyTable({ keys, onMade, onChanged }: KeyTableProps) {
               key.revoked_at ? (
                 <Badge kind="bad">Revoked</Badge>
               ) : (
-                <>
+                <div className={styles.acts}>
                   {isOwner && (
-                    <Button
-                      size="compact-xs"
-                      variant="subtle"
-                      aria-label={`Rotate ${key.name}`}
-                      onClick={() => void rotated(key)}
+                    <ConfirmButton
+                      label="Rotate"
+                      name={`Rotate ${key.name}`}
+                      size="compact-sm"
+                      isDangerous={false}
+                      title={`Rotate ${key.name}?`}
+                      act={`Rotate ${key.name}`}
+                      state={rotate}
+                      run={() => rotated(key)}
                     >
-                      Rotate
-                    </Button>
+                      You get a new key with the same scopes. The present one works for 24 hours more.
+                    </ConfirmButton>
                   )}
                   <Button
-                    size="compact-xs"
-                    variant="subtle"
+                    size="compact-sm"
+                    variant="default"
                     aria-label={`Revoke ${key.name}`}
                     onClick={() => setAsked(key)}
                   >
                     Revoke
                   </Button>
-                </>
+                </div>
               ),
           },
         ]}

@@ -139,12 +139,18 @@ interface WaitingProps {
 
 function Waiting({ invitations, onChanged }: WaitingProps) {
   const act = useAct(Withdraw);
+  const again = useAct(Invite);
   const withdraw = async (id: number) => {
     if (await act.run({ id })) onChanged();
   };
+  const resend = async (email: string, role: Role) => {
+    if (await again.run({ email, role })) onChanged();
+  };
+  const refusal = act.refusal ?? again.refusal;
   return (
     <div style={{ marginTop: 16 }}>
       <Card title="Invitations">
+        {refusal && <Refused refusal={refusal} />}
         <Table
           label="Invitations"
           rows={invitations}
@@ -155,15 +161,26 @@ function Waiting({ invitations, onChanged }: WaitingProps) {
             { title: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} full /> },
             {
               title: 'Actions',
-              cell: ({ id, email }) => (
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  aria-label={`Withdraw the invitation of ${email}`}
-                  onClick={() => void withdraw(id)}
-                >
-                  Withdraw
-                </Button>
+              cell: ({ id, email, role }) => (
+                <>
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    aria-label={`Mail the invitation of ${email} again`}
+                    loading={again.isBusy}
+                    onClick={() => void resend(email, role)}
+                  >
+                    Mail again
+                  </Button>
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    aria-label={`Withdraw the invitation of ${email}`}
+                    onClick={() => void withdraw(id)}
+                  >
+                    Withdraw
+                  </Button>
+                </>
               ),
             },
           ]}

@@ -8,9 +8,14 @@ import styles from './accounts.module.css';
 
 const PAGES = [
   { to: '/settings/profile', label: 'You', scope: 'account:read' },
-  { to: '/settings/company', label: 'Company and sending', scope: 'account:write' },
+  { to: '/settings/notices', label: 'Notices', scope: 'account:read' },
+  { to: '/settings/company', label: 'Company', scope: 'account:write' },
+  { to: '/settings/sending', label: 'Sending', scope: 'account:write' },
   { to: '/settings/people', label: 'People', scope: 'conversations:write' },
   { to: '/settings/keys', label: 'API Keys', scope: 'webhooks:manage' },
+  { to: '/settings/integrations', label: 'Integrations', scope: 'webhooks:manage' },
+  { to: '/settings/applications', label: 'Applications', scope: 'account:read' },
+  { to: '/settings/sessions', label: 'Sessions', scope: 'account:read' },
   { to: '/settings/audit', label: 'Audit log', scope: 'account:write' },
 ];
 

@@ -56,6 +56,14 @@ export const UpdateCompany = graphql(`
       region
       support_contact
       time_zone
+    }
+  }
+`);
+
+export const UpdateSending = graphql(`
+  mutation SendingUpdate($changes: AccountChanges!) {
+    update_account(changes: $changes) {
+      id
       limits_transactional
       weekly_cap
       smart_encoding
@@ -98,9 +106,9 @@ export const Remove = graphql(`
   }
 `);
 
-export const UpdateUser = graphql(`
-  mutation ProfileUpdate($id: BigInt!, $changes: UserChanges!) {
-    update_user(id: $id, changes: $changes) {
+export const UpdateViewer = graphql(`
+  mutation ProfileUpdate($changes: UserChanges!) {
+    update_viewer(changes: $changes) {
       id
       first_name
       last_name
@@ -109,18 +117,62 @@ export const UpdateUser = graphql(`
 `);
 
 export const EndSession = graphql(`
-  mutation ProfileEndSession($id: BigInt!) {
+  mutation SessionsEnd($id: BigInt!) {
     end_session(id: $id) {
       id
     }
   }
 `);
 
-export const Disconnect = graphql(`
-  mutation ProfileDisconnect($id: BigInt!) {
-    revoke_oauth_grant(id: $id) {
+export const EndOtherSessions = graphql(`
+  mutation SessionsEndOthers {
+    end_other_sessions {
+      sessions {
+        id
+      }
+    }
+  }
+`);
+
+export const AddQuietHours = graphql(`
+  mutation SendingAddRule($rule: NewQuietHoursRule!) {
+    add_quiet_hours(rule: $rule) {
       id
-      revoked_at
+    }
+  }
+`);
+
+export const RemoveQuietHours = graphql(`
+  mutation SendingRemoveRule($id: BigInt!) {
+    remove_quiet_hours(id: $id) {
+      id
+    }
+  }
+`);
+
+export const ExportAccount = graphql(`
+  mutation CompanyExport {
+    create_export_link {
+      url
+    }
+  }
+`);
+
+export const DeleteAccount = graphql(`
+  mutation CompanyDelete($confirm: String!) {
+    request_account_deletion(confirm: $confirm) {
+      account_id
+      deletion_at
+      credits
+    }
+  }
+`);
+
+export const KeepAccount = graphql(`
+  mutation CompanyKeep {
+    withdraw_account_deletion {
+      id
+      deletion_at
     }
   }
 `);

@@ -11,6 +11,13 @@ export const KeyRow = graphql(`
     expires_at
     last_used_at
     revoked_at
+    creator {
+      label
+      user {
+        id
+        email
+      }
+    }
   }
 `);
 
@@ -48,11 +55,19 @@ export const Company = graphql(`
       region
       support_contact
       time_zone
+      deletion_at
+    }
+  }
+`);
+
+export const Sending = graphql(`
+  query SendingPage {
+    account {
+      id
       limits_transactional
       weekly_cap
       smart_encoding
       fold_accents
-      deletion_at
     }
     quiet_hours {
       id
@@ -63,7 +78,22 @@ export const Company = graphql(`
       end
       cap
       source
+      as_of
+      is_verified
+      overrides_law
       is_overridden
+    }
+  }
+`);
+
+export type Rule = ResultOf<typeof Sending>['quiet_hours'][number];
+
+export const Scopes = graphql(`
+  query ScopeWords {
+    scopes {
+      name
+      description
+      is_for_automation
     }
   }
 `);
@@ -94,41 +124,51 @@ export const Invitations = graphql(`
 `);
 
 export const Sessions = graphql(`
-  query ProfilePage {
+  query SessionsPage {
     sessions {
       id
       user_id
+      device
       address
       user_agent
-      last_used_at
-      is_current
-    }
-    oauth_grants {
-      id
-      client_name
-      user_id
-      scopes
       created_at
       last_used_at
-      revoked_at
+      is_current
+      user {
+        id
+        email
+        first_name
+        last_name
+      }
     }
   }
 `);
 
+export type Session = ResultOf<typeof Sessions>['sessions'][number];
+
 const Audit = graphql(`
-  query AuditPage($action: AuditAction, $after: String) {
-    audit_log(action: $action, first: 50, after: $after) {
+  query AuditPage($action: AuditAction, $actor: String, $since: DateTime, $until: DateTime, $after: String) {
+    audit_log(action: $action, actor: $actor, since: $since, until: $until, first: 50, after: $after) {
       nodes {
         id
         action
         subject
         address
+        details
         created_at
         actor {
           label
           user {
             id
             email
+          }
+          key {
+            id
+            name
+          }
+          application {
+            id
+            client_name
           }
         }
       }
@@ -142,7 +182,9 @@ const Audit = graphql(`
 
 type Log = ResultOf<typeof Audit>;
 
-export const auditListing: Listing<Log, VariablesOf<typeof Audit>, Log['audit_log']['nodes'][number]> = {
+export type Entry = Log['audit_log']['nodes'][number];
+
+export const auditListing: Listing<Log, VariablesOf<typeof Audit>, Entry> = {
   document: Audit,
   connectionOf: ({ audit_log }) => audit_log,
 };

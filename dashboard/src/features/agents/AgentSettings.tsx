@@ -4,7 +4,7 @@ import { Button, Checkbox, MultiSelect, NumberInput, Radio, Select, Textarea, Te
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, type VariablesOf } from '../../graphql/index.ts';
-import { Card, Refused, useAct } from '../../ui/index.ts';
+import { Card, grouped, Refused, useAct } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { DAYS, MODES } from './model.ts';
 import { UpdateAgent } from './mutations.ts';
@@ -157,7 +157,8 @@ function When({ values, set }: Form) {
 
 function Numbers({ values, set }: Pick<Form, 'values' | 'set'>) {
   const [{ data }] = useQuery({ query: NumberChoices });
-  const known = data?.phone_numbers.map(({ id, phone_number }) => ({ value: String(id), label: phone_number })) ?? [];
+  const known =
+    data?.phone_numbers.map(({ id, phone_number }) => ({ value: String(id), label: grouped(phone_number) })) ?? [];
   return (
     <MultiSelect
       label="Numbers"

@@ -2,10 +2,22 @@
 
 import { Button, Modal } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Badge, Empty, Failure, Icon, More, Notice, Page, Skeleton, Table, Time } from '../../ui/index.ts';
+import {
+  Badge,
+  Empty,
+  Failure,
+  Icon,
+  More,
+  Notice,
+  Page,
+  Skeleton,
+  Table,
+  Time,
+  useNewDialog,
+} from '../../ui/index.ts';
+import styles from './agents.module.css';
 import { Drafts } from './Drafts.tsx';
 import { labelOf } from './model.ts';
 import { NewAgent } from './NewAgent.tsx';
@@ -13,26 +25,32 @@ import { type Agent, agentsListing, Ai } from './queries.ts';
 
 export function AgentsPage() {
   const pages = usePages(agentsListing, {});
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useNewDialog();
+  const [{ data, fetching }] = useQuery({ query: Ai, pause: !useMay('ai:use') });
+  const isLoading = fetching || (pages.rows.length === 0 && pages.isLoading);
   const add = useMay('agents:write') && (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
       New agent
     </Button>
   );
   return (
-    <Page title="AI agents" actions={pages.rows.length > 0 && add}>
-      {useMay('ai:use') && <Connected />}
+    <Page title="AI agents" actions={add}>
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
-      {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
-      {pages.rows.length === 0 && !pages.isLoading && !pages.error && (
-        <Empty action={add}>
+      {isLoading && <Skeleton />}
+      {!isLoading && data && !data.ai_status.is_connected && (
+        <Notice>
+          <span>{data.ai_status.how_to_connect}</span>
+        </Notice>
+      )}
+      {pages.rows.length === 0 && !isLoading && !pages.error && (
+        <Empty>
           An AI agent answers texts from what you teach it. Rules that no model decides on say when it may, and it
           drafts for your approval until you choose otherwise.
         </Empty>
       )}
-      <Drafts />
-      {pages.rows.length > 0 && <AgentTable agents={pages.rows} />}
+      {pages.rows.length > 0 && !isLoading && <AgentTable agents={pages.rows} />}
       <More pages={pages} />
+      <div className={styles.below}>{!isLoading && <Drafts />}</div>
       <Modal opened={isAdding} onClose={() => setAdding(false)} title="New agent" size="lg">
         <NewAgent />
       </Modal>
@@ -69,17 +87,4 @@ function AgentTable({ agents }: { agents: Agent[] }) {
 
 export function AgentState({ status }: { status: Agent['status'] }) {
   return status === 'active' ? <Badge kind="good">Active</Badge> : <Badge>Paused</Badge>;
-}
-
-function Connected() {
-  const [{ data }] = useQuery({ query: Ai });
-  if (!data || data.ai_status.is_connected) return null;
-  return (
-    <Notice>
-      <span>
-        No language model is connected: agents answer with the best answer of their FAQ, and hand over the rest.{' '}
-        {data.ai_status.how_to_connect}
-      </span>
-    </Notice>
-  );
 }

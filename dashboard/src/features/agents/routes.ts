@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 import { type Tab, TABS } from './tabs.ts';
 
@@ -8,7 +9,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'agents',
   staticData,
-  component: lazyRouteComponent(() => import('./AgentsPage.tsx'), 'AgentsPage'),
+  component: page(() => import('./AgentsPage.tsx'), 'AgentsPage'),
 });
 
 const one = createRoute({
@@ -17,7 +18,7 @@ const one = createRoute({
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: Tab } => ({ tab: TABS.find((each) => each === tab) }),
-  component: lazyRouteComponent(() => import('./AgentPage.tsx'), 'AgentPage'),
+  component: page(() => import('./AgentPage.tsx'), 'AgentPage'),
 });
 
 export const agents = [list, one];

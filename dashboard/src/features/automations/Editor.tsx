@@ -4,6 +4,7 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Refusal } from '../../graphql/index.ts';
 import { Card, Refused, Unsaved } from '../../ui/index.ts';
+import { condition, Conditions, type Group, group, isComplete } from '../segments/index.ts';
 import { ActionFields } from './ActionFields.tsx';
 import styles from './automations.module.css';
 import { type Draft, freshStep, type Step } from './model.ts';
@@ -20,6 +21,7 @@ export function Editor({ start, act, state: { isBusy, refusal }, onSave }: Edito
   const [draft, setDraft] = useState(start);
   const [first] = useState(draft);
   const [isSaving, setSaving] = useState(false);
+  const isReady = draft.name.trim() !== '' && draft.steps.length > 0 && (!draft.filter || isComplete(draft.filter));
   const set = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -41,14 +43,43 @@ export function Editor({ start, act, state: { isBusy, refusal }, onSave }: Edito
           <TriggerFields trigger={draft.trigger} onChange={(trigger) => set({ trigger })} />
         </div>
       </Card>
+      <Card title="If">
+        <If filter={draft.filter} refused={refusal} onChange={(filter) => set({ filter })} />
+      </Card>
       <Card title="Then">
         <Steps steps={draft.steps} refused={refusal} onChange={(steps) => set({ steps })} />
       </Card>
       {refusal && <Refused refusal={refusal} />}
-      <Button type="submit" loading={isBusy} disabled={!draft.name.trim() || draft.steps.length === 0}>
+      <Button type="submit" loading={isBusy} disabled={!isReady}>
         {act}
       </Button>
     </form>
+  );
+}
+
+interface IfProps {
+  filter: Group | null;
+  refused?: Refusal;
+  onChange: (filter: Group | null) => void;
+}
+
+function If({ filter, refused, onChange }: IfProps) {
+  if (!filter)
+    return (
+      <div className={styles.acts}>
+        <span>For every contact.</span>
+        <Button variant="default" onClick={() => onChange(group('all', [condition('tags', 'has_any')]))}>
+          Add conditions on the contact
+        </Button>
+      </div>
+    );
+  return (
+    <>
+      <Conditions filter={filter} refused={refused} onChange={onChange} />
+      <Button mt="sm" size="xs" variant="subtle" onClick={() => onChange(null)}>
+        Remove all conditions
+      </Button>
+    </>
   );
 }
 

@@ -34,13 +34,11 @@ export function KeywordsPage() {
     </Button>
   );
   return (
-    <Page title="Keywords" actions={rows && rows.length > 0 && add}>
+    <Page title="Keywords" actions={add}>
       {error && <Failure error={error} retry={reload} />}
       {!rows && !error && <Skeleton rows={3} />}
       {rows?.length === 0 && (
-        <Empty action={add}>
-          A keyword answers people who text one word, such as MENU, or joins them to your list.
-        </Empty>
+        <Empty>A keyword answers people who text one word, such as MENU, or joins them to your list.</Empty>
       )}
       {rows && rows.length > 0 && <KeywordTable keywords={rows} onEdit={setEdited} onChanged={reload} />}
       <Modal

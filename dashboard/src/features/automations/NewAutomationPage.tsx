@@ -16,7 +16,9 @@ export function NewAutomationPage() {
   const act = useAct(CreateAutomation);
   const [{ data, fetching }] = useQuery({ query: Templates });
   const ready = data?.automation_templates.find(({ key }) => key === template);
-  const draft = ready ? draftOf(ready) : { name: '', trigger: freshTrigger('event'), steps: [freshStep()] };
+  const draft = ready
+    ? draftOf(ready)
+    : { name: '', trigger: freshTrigger('event'), filter: null, steps: [freshStep()] };
   return (
     <Page title="New automation">
       {fetching ? (

@@ -2,6 +2,7 @@
 
 import type { VariablesOf } from '../../graphql/index.ts';
 import type { Kind } from '../../ui/index.ts';
+import { filterOf, type Group, treeOf } from '../segments/index.ts';
 import type { CreateAutomation } from './mutations.ts';
 import type { Automation, Run } from './queries.ts';
 
@@ -19,6 +20,8 @@ export interface Step {
 export interface Draft {
   name: string;
   trigger: Trigger;
+  /** The conditions on the contact; null for every contact. */
+  filter: Group | null;
   steps: Step[];
 }
 
@@ -103,15 +106,19 @@ function triggerOf(stored: unknown): Trigger {
   return { ...trigger, at: `${two(Math.floor(minute / 60))}:${two(minute % 60)}` };
 }
 
-export function draftOf({ name, trigger, actions }: Pick<Automation, 'name' | 'trigger' | 'actions'>): Draft {
-  return { name, trigger: triggerOf(trigger), steps: (actions as Action[]).map((action) => freshStep(action)) };
+type Stored = Pick<Automation, 'name' | 'trigger' | 'actions'> & Partial<Pick<Automation, 'filter'>>;
+
+export function draftOf({ name, trigger, actions, filter }: Stored): Draft {
+  const steps = (actions as Action[]).map((action) => freshStep(action));
+  return { name, trigger: triggerOf(trigger), filter: filter ? treeOf(filter) : null, steps };
 }
 
 /** Return the fields as the service takes them. */
-export function inputOf({ name, trigger, steps }: Draft): Input {
+export function inputOf({ name, trigger, filter, steps }: Draft): Input {
   return {
     name: name.trim(),
     trigger,
+    filter: filter && filterOf(filter),
     actions: steps.map(({ action }) => action),
   };
 }

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
 const staticData = { scope: 'account:read' };
@@ -9,7 +10,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'automations',
   staticData,
-  component: lazyRouteComponent(() => import('./AutomationsPage.tsx'), 'AutomationsPage'),
+  component: page(() => import('./AutomationsPage.tsx'), 'AutomationsPage'),
 });
 
 const fresh = createRoute({
@@ -19,7 +20,7 @@ const fresh = createRoute({
   validateSearch: ({ template }: Record<string, unknown>): { template?: string } => ({
     template: template === undefined ? undefined : String(template),
   }),
-  component: lazyRouteComponent(() => import('./NewAutomationPage.tsx'), 'NewAutomationPage'),
+  component: page(() => import('./NewAutomationPage.tsx'), 'NewAutomationPage'),
 });
 
 const one = createRoute({
@@ -28,14 +29,14 @@ const one = createRoute({
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: Tab } => ({ tab: tab === 'edit' ? tab : undefined }),
-  component: lazyRouteComponent(() => import('./AutomationPage.tsx'), 'AutomationPage'),
+  component: page(() => import('./AutomationPage.tsx'), 'AutomationPage'),
 });
 
 const keywords = createRoute({
   getParentRoute: () => root,
   path: 'keywords',
   staticData: { scope: 'campaigns:read' },
-  component: lazyRouteComponent(() => import('./KeywordsPage.tsx'), 'KeywordsPage'),
+  component: page(() => import('./KeywordsPage.tsx'), 'KeywordsPage'),
 });
 
 export const automations = [list, fresh, one, keywords];

@@ -1,101 +1,89 @@
-// Billing: the credits, what a text costs, and the ledger.
+// Billing: the credits and how to add some, what was spent, plans, payments and prices.
 
-import { Button, SegmentedControl } from '@mantine/core';
-import { useState } from 'react';
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
-import { type ResultOf, usePages } from '../../graphql/index.ts';
-import {
-  Badge,
-  Card,
-  count,
-  Empty,
-  Facts,
-  Failure,
-  money,
-  Page,
-  plural,
-  Skeleton,
-  Table,
-  Time,
-  words,
-} from '../../ui/index.ts';
-import { BillingBalance, type Entry, transactionsListing } from './queries.ts';
+import { useMay } from '../../graphql/index.ts';
+import { Card, count, Facts, Failure, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
+import styles from './billing.module.css';
+import { Payments } from './Payments.tsx';
+import { Plans } from './Plans.tsx';
+import { Prices } from './Prices.tsx';
+import { type Billing, BillingPageQuery } from './queries.ts';
+import { Spending } from './Spending.tsx';
+import { Threshold } from './Threshold.tsx';
+import { TopUpCard } from './TopUpCard.tsx';
 
-const KINDS = ['debit', 'refund', 'purchase', 'adjustment'] as const;
 const ENDLESS = 9999;
 
 export function BillingPage() {
-  const [{ data, error }, again] = useQuery({ query: BillingBalance, requestPolicy: 'cache-and-network' });
+  const [{ data, error }, again] = useQuery({ query: BillingPageQuery, requestPolicy: 'cache-and-network' });
   return (
-    <Page title="Billing">
+    <Page
+      title="Billing"
+      actions={
+        <Button variant="default" renderRoot={(props) => <Link to="/billing/transactions" {...props} />}>
+          All transactions
+        </Button>
+      }
+    >
       {error && <Failure error={error} retry={again} />}
       {!data && !error && <Skeleton rows={4} />}
-      {data && <Credits {...data} />}
-      <Ledger />
+      {data && <Overview billing={data} reload={() => again({ requestPolicy: 'network-only' })} />}
     </Page>
   );
 }
 
-function Credits({ balance: held, tariff }: ResultOf<typeof BillingBalance>) {
-  const { balance, rate, currency, daily_avg_send, estimated_days_left } = held;
-  const days = estimated_days_left >= ENDLESS ? 'more than a year' : plural(estimated_days_left, 'day');
-  const priced = tariff.destinations.map(({ calling_code, segment }) => `+${calling_code}: ${count(segment)}`);
-  return (
-    <Card title="Credits">
-      <Facts
-        rows={[
-          ['Held', <strong key="held">{count(balance)}</strong>],
-          ['Worth', `${money(balance * rate, currency)}, at ${money(rate, currency)} a credit`],
-          ['Left for', `${days}, at ${count(daily_avg_send)} a day`],
-          ['Credits of an SMS part', [...priced, `elsewhere: ${count(tariff.other_destinations)}`].join(' · ')],
-          ['Credits of a generated text', count(tariff.generated_copy)],
-        ]}
-      />
-    </Card>
-  );
-}
-
-function Ledger() {
-  const [kind, setKind] = useState('all');
-  const type = KINDS.find((each) => each === kind) ?? null;
-  const pages = usePages(transactionsListing, { type });
+function Overview({ billing, reload }: { billing: Billing; reload: () => void }) {
+  const mayPay = useMay('billing:write');
+  const { balance, billing_status: status, tariff, plan_subscriptions: subscriptions } = billing;
   return (
     <>
-      <SegmentedControl
-        mb="sm"
-        size="xs"
-        aria-label="Kind of entry"
-        value={kind}
-        onChange={setKind}
-        data={[{ value: 'all', label: 'All' }, ...KINDS.map((value) => ({ value, label: words(value) }))]}
-      />
-      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
-      {pages.rows.length === 0 &&
-        (pages.isLoading ? <Skeleton /> : <Empty>No entry yet. Every credit that comes or goes is listed here.</Empty>)}
-      {pages.rows.length > 0 && <Entries rows={pages.rows} />}
-      {pages.hasMore && (
-        <Button mt="sm" variant="default" loading={pages.isLoading} onClick={pages.more}>
-          Earlier entries
-        </Button>
+      <State status={status} />
+      <div className={styles.columns}>
+        <Card title="Credits">
+          <Credits balance={balance} />
+          {mayPay && <Threshold value={balance.low_balance} />}
+        </Card>
+        {mayPay && <TopUpCard status={status} rate={balance.rate} currency={balance.currency} />}
+      </div>
+      <Spending />
+      {(status.plans.length > 0 || subscriptions.length > 0) && (
+        <Plans offered={status.plans} subscriptions={subscriptions} reload={reload} />
       )}
+      <Payments isOnline={status.is_online} />
+      <Prices tariff={tariff} rate={balance.rate} currency={balance.currency} />
     </>
   );
 }
 
-function Entries({ rows }: { rows: Entry[] }) {
+const STATES: Record<string, { kind: 'warn' | 'bad'; text: string } | undefined> = {
+  low: { kind: 'warn', text: 'The balance is below the threshold of the warning.' },
+  empty: { kind: 'bad', text: 'No credits are left: texts are refused until some are added.' },
+  overdrawn: {
+    kind: 'bad',
+    text: 'A refunded or disputed payment took the balance below zero: texts are refused until credits are added.',
+  },
+};
+
+function State({ status }: { status: Billing['billing_status'] }) {
+  const found = STATES[status.state];
+  return found ? <Notice kind={found.kind}>{found.text}</Notice> : null;
+}
+
+function Credits({ balance: held }: { balance: Billing['balance'] }) {
+  const { balance, rate, currency, daily_avg_send, estimated_days_left, low_balance } = held;
+  const days = estimated_days_left >= ENDLESS ? 'more than a year' : plural(estimated_days_left, 'day');
   return (
-    <Table
-      label="Ledger"
-      rows={rows}
-      keyOf={({ id }) => id}
-      columns={[
-        { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
-        { title: 'What', cell: ({ type }) => <Badge kind={type === 'debit' ? 'plain' : 'good'}>{words(type)}</Badge> },
-        { title: 'For', cell: ({ description }) => description },
-        { title: 'By', cell: ({ actor }) => actor.label },
-        { title: 'Credits', isNumber: true, cell: ({ amount }) => `${amount > 0 ? '+' : ''}${count(amount)}` },
-        { title: 'Balance', isNumber: true, cell: ({ balance_after }) => count(balance_after) },
-      ]}
-    />
+    <>
+      <p className={styles.held}>{count(balance)}</p>
+      <Facts
+        rows={[
+          ['Worth', `${money(balance * rate, currency)}, at ${money(rate, currency)} a credit`],
+          ['Left for', `${days}, at ${count(daily_avg_send)} a day`],
+          ['Warning', low_balance === null ? 'none' : `below ${plural(low_balance, 'credit')}`],
+        ]}
+      />
+    </>
   );
 }

@@ -1,9 +1,24 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
+import { validatedLedger, validatedSpend } from './search.ts';
 
-export const billing = createRoute({
+const staticData = { scope: 'billing:read' };
+
+const overview = createRoute({
   getParentRoute: () => root,
   path: 'billing',
-  staticData: { scope: 'billing:read' },
-  component: lazyRouteComponent(() => import('./BillingPage.tsx'), 'BillingPage'),
+  staticData,
+  validateSearch: validatedSpend,
+  component: page(() => import('./BillingPage.tsx'), 'BillingPage'),
 });
+
+const ledger = createRoute({
+  getParentRoute: () => root,
+  path: 'billing/transactions',
+  staticData,
+  validateSearch: validatedLedger,
+  component: page(() => import('./LedgerPage.tsx'), 'LedgerPage'),
+});
+
+export const billing = [overview, ledger];

@@ -1,13 +1,16 @@
 // One campaign: as a draft its editor, then its results.
 
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
 import { useUpdates } from '../../graphql/index.ts';
-import { Empty, Failure, Page, Skeleton } from '../../ui/index.ts';
+import { Absent, Page, Skeleton } from '../../ui/index.ts';
+import { Actions } from './Actions.tsx';
 import { CampaignState } from './CampaignState.tsx';
-import { Editor } from './Editor.tsx';
 import { CampaignOne } from './queries.ts';
-import { Results } from './Results.tsx';
+
+const Editor = lazy(async () => ({ default: (await import('./Editor.tsx')).Editor }));
+const Results = lazy(async () => ({ default: (await import('./Results.tsx')).Results }));
 
 const route = getRouteApi('/campaigns/$id');
 
@@ -18,20 +21,31 @@ export function CampaignPage() {
     variables: { id },
     requestPolicy: 'cache-and-network',
   });
+  const reload = () => again({ requestPolicy: 'network-only' });
   useUpdates((update) => {
-    if (update === 'missed' || update.__typename === 'CampaignUpdate') again({ requestPolicy: 'network-only' });
+    if (update === 'missed') reload();
   });
   const campaign = data?.campaign;
   if (!campaign) {
     return (
-      <Page title="Campaign">
-        {fetching ? <Skeleton /> : error ? <Failure error={error} /> : <Empty>There is no such campaign.</Empty>}
-      </Page>
+      <Absent title="Campaign" isLoading={fetching} error={error} retry={reload}>
+        There is no such campaign.
+      </Absent>
     );
   }
   return (
-    <Page title={campaign.name} aside={<CampaignState status={campaign.status} />}>
-      {campaign.status === 'draft' ? <Editor campaign={campaign} /> : <Results campaign={campaign} />}
+    <Page
+      title={campaign.name}
+      aside={<CampaignState status={campaign.status} />}
+      actions={<Actions campaign={campaign} />}
+    >
+      <Suspense fallback={<Skeleton />}>
+        {campaign.status === 'draft' ? (
+          <Editor key={id} campaign={campaign} />
+        ) : (
+          <Results key={id} campaign={campaign} />
+        )}
+      </Suspense>
     </Page>
   );
 }

@@ -16,7 +16,3 @@ const KINDS: Record<Campaign['status'], Kind> = {
 export function CampaignState({ status }: { status: Campaign['status'] }) {
   return <Badge kind={KINDS[status]}>{words(status)}</Badge>;
 }
-
-export function recipientsOf({ counts }: Pick<Campaign, 'counts'>): number {
-  return counts.reduce((sum, { recipients }) => sum + recipients, 0);
-}

@@ -1,84 +1,126 @@
-// The editor of a campaign: whom it reaches, what it says, what it costs, and the confirmation.
+// The editor of a campaign in four steps: audience, message, time, check. What is changed is saved by itself.
 
-import { Button, Checkbox } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Button } from '@mantine/core';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useEffect, useEffectEvent } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { Card, Refused, Unsaved, useAct } from '../../ui/index.ts';
-import { TextEditor } from '../templates/index.ts';
-import { Audience, audienceOf, type Chosen } from './Audience.tsx';
-import { UpdateCampaign } from './mutations.ts';
-import { Preview } from './Preview.tsx';
+import { Failure, Skeleton, Unsaved } from '../../ui/index.ts';
+import { ContactPreview } from '../templates/index.ts';
+import { Audience } from './Audience.tsx';
+import styles from './campaigns.module.css';
+import { People, Price } from './Check.tsx';
+import { useDraft } from './draft.ts';
+import { Leaving } from './Leaving.tsx';
+import { Message } from './Message.tsx';
+import { NameAndState } from './NameAndState.tsx';
 import type { Campaign } from './queries.ts';
+import { Samples } from './Samples.tsx';
+import { Send } from './Send.tsx';
+import { SendTest } from './SendTest.tsx';
+import { type Step, Steps, STEPS } from './Steps.tsx';
+import { startOf, type Timing, timingOf } from './timing.ts';
+import { type Preview, usePreview } from './usePreview.ts';
+import { When } from './When.tsx';
+
+const route = getRouteApi('/campaigns/$id');
+const NOW = { at: null, local_at: null };
 
 export function Editor({ campaign }: { campaign: Campaign }) {
-  const act = useAct(UpdateCampaign);
-  const [body, setBody] = useState(campaign.body);
-  const [chosen, setChosen] = useState<Chosen>({
-    tags: campaign.audience.tags,
-    segmentId: campaign.audience.segment_id,
-  });
-  const [isSmart, setSmart] = useState(campaign.is_smart_encoded);
-  const [isChanged, setChanged] = useState(false);
-  const [shown, setShown] = useState(0);
-  const mayWrite = useMay('campaigns:write');
-  const { refusal } = act;
-  const isOfText = refusal?.field === 'changes.body' || refusal?.field === 'body';
-  const edit = <Value,>(set: (value: Value) => void) => {
-    return (value: Value) => {
-      act.forget();
-      setChanged(true);
-      setShown(0);
-      set(value);
-    };
+  const { id } = campaign;
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const isReadOnly = !useMay('campaigns:write');
+  const draft = useDraft(campaign);
+  const step = search.step ?? 'audience';
+  const timing = timingOf(search);
+  const isCounted = (step === 'audience' || step === 'check') && !draft.isChanged;
+  const preview = usePreview(id, startOf(timing) ?? NOW, draft.version, isCounted);
+  const go = (next: Step) => {
+    void draft.save();
+    void navigate({ to: '/campaigns/$id', params: { id }, search: { ...search, step: next } });
   };
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
-    const changes = { body, audience: audienceOf(chosen), is_smart_encoded: isSmart };
-    if (!(await act.run({ id: campaign.id, changes }))) return;
-    setChanged(false);
-    setShown(shown + 1);
-  };
+  const setTiming = ({ when, at }: Timing) =>
+    void navigate({
+      to: '/campaigns/$id',
+      params: { id },
+      search: { ...search, when, at: at || undefined },
+      replace: true,
+    });
+  useEditorKeys((next) => (next ? go(next) : void draft.save()));
+  const following = STEPS[STEPS.findIndex(({ key }) => key === step) + 1];
   return (
     <>
-      <form onSubmit={(event) => void save(event)}>
-        <Card title="Who gets it">
-          <div style={{ display: 'grid', gap: 12 }}>
-            <Audience chosen={chosen} onChange={edit(setChosen)} />
-          </div>
-        </Card>
-        <Card title="The text">
-          <div style={{ display: 'grid', gap: 12 }}>
-            <TextEditor
-              label="Text"
-              body={body}
-              isFirst
-              isReadOnly={!mayWrite}
-              error={isOfText ? refusal?.text : undefined}
-              onChange={edit(setBody)}
+      <NameAndState draft={draft} isReadOnly={isReadOnly} />
+      <Steps step={step} onChange={go} />
+      <div className={styles.columns}>
+        <div>
+          {step === 'audience' && (
+            <Audience
+              audience={draft.fields.audience}
+              isReadOnly={isReadOnly}
+              onChange={(audience) => draft.change({ audience })}
             />
-            <Checkbox
-              label="Replace typographic characters where that saves parts"
-              checked={isSmart}
-              onChange={({ currentTarget }) => edit(setSmart)(currentTarget.checked)}
-            />
-            {refusal && !isOfText && <Refused refusal={refusal} />}
-            {mayWrite && (
-              <div>
-                <Button
-                  type="submit"
-                  variant={shown ? 'default' : 'filled'}
-                  loading={act.isBusy}
-                  disabled={!body.trim()}
-                >
-                  Save and preview
-                </Button>
-              </div>
-            )}
-          </div>
-        </Card>
-      </form>
-      {shown > 0 && <Preview key={shown} id={campaign.id} />}
-      <Unsaved isChanged={isChanged && mayWrite} />
+          )}
+          {step === 'message' && <Message draft={draft} isReadOnly={isReadOnly} />}
+          {step === 'when' && <When timing={timing} isReadOnly={isReadOnly} onChange={setTiming} />}
+          {step === 'check' && <Checked preview={preview} />}
+          {following && <Button onClick={() => go(following.key)}>Next: {following.label}</Button>}
+        </div>
+        <div className={styles.aside}>
+          {step === 'audience' && <Counted preview={preview} />}
+          {(step === 'message' || step === 'when') && (
+            <ContactPreview body={draft.fields.body} isSmartEncoded={draft.fields.is_smart_encoded} />
+          )}
+          {step === 'check' && preview.shown && <Samples samples={preview.shown.samples} />}
+          {step === 'check' && <Send id={id} timing={timing} preview={preview} isChanged={draft.isChanged} />}
+          {(step === 'message' || step === 'check') && <MayTest id={id} save={draft.save} />}
+        </div>
+      </div>
+      <Unsaved isChanged={draft.isChanged && !isReadOnly} save={draft.save} />
     </>
   );
+}
+
+function Checked({ preview }: { preview: Preview }) {
+  const { shown, error, renew } = preview;
+  if (error) return <Failure error={error} retry={renew} />;
+  if (!shown) return <Skeleton />;
+  return (
+    <div aria-busy={preview.isStale}>
+      <People preview={shown} />
+      <Price preview={shown} />
+      <Leaving key={shown.zones[0]?.opens_at} preview={shown} />
+    </div>
+  );
+}
+
+function Counted({ preview }: { preview: Preview }) {
+  const { shown, error, renew } = preview;
+  if (error) return <Failure error={error} retry={renew} />;
+  if (!shown) return <Skeleton rows={3} />;
+  return (
+    <div aria-busy={preview.isStale} role="status">
+      <People preview={shown} />
+    </div>
+  );
+}
+
+function MayTest({ id, save }: { id: number; save: () => Promise<boolean> }) {
+  return useMay('campaigns:send') && <SendTest id={id} save={save} />;
+}
+
+/** Ctrl or ⌘ and S saves, Alt and 1 to 4 opens a step. */
+function useEditorKeys(act: (step?: Step) => void): void {
+  const latest = useEffectEvent(act);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's';
+      const step = event.altKey ? STEPS[Number(/^Digit(\d)$/.exec(event.code)?.[1]) - 1] : undefined;
+      if (!isSave && !step) return;
+      event.preventDefault();
+      latest(step?.key);
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, []);
 }

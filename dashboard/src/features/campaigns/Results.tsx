@@ -1,75 +1,90 @@
-// What became of a campaign: its recipients by state, and by the reason of a failure.
+// The results of a campaign while it is sent and after: progress, answers, groups, reasons, diagnosis.
 
-import { Button, Group } from '@mantine/core';
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import { useMay } from '../../graphql/index.ts';
-import { Card, Confirm, count, Notice, Table, Time, useAct, words } from '../../ui/index.ts';
-import { recipientsOf } from './CampaignState.tsx';
-import { CancelCampaign, PauseCampaign } from './mutations.ts';
+import { Card, Facts, Notice, Time } from '../../ui/index.ts';
+import { Breakdown } from './Breakdown.tsx';
+import { useNames } from '../conversations/index.ts';
+import styles from './campaigns.module.css';
+import { Controls } from './Controls.tsx';
+import { Diagnosis } from './Diagnosis.tsx';
+import { PAUSES, progressOf } from './model.ts';
+import { ProgressCard } from './ProgressCard.tsx';
 import type { Campaign } from './queries.ts';
-
-const RUNNING = ['sending', 'scheduled', 'paused'];
+import { Reasons } from './Reasons.tsx';
+import { inWords } from './timing.ts';
 
 export function Results({ campaign }: { campaign: Campaign }) {
-  const { counts, body, status, reason, sent_at } = campaign;
   const maySend = useMay('campaigns:send');
+  const progress = progressOf(campaign.counts);
   return (
     <>
-      {reason && <Notice kind="warn">{words(reason)}.</Notice>}
-      {maySend && RUNNING.includes(status) && <Control campaign={campaign} />}
-      <Card title={`${count(recipientsOf(campaign))} recipients`}>
-        <Table
-          label="Recipients by state"
-          rows={counts}
-          keyOf={(row) => `${row.state} ${row.reason}`}
-          columns={[
-            { title: 'State', cell: ({ state }) => words(state) },
-            { title: 'Reason', cell: (row) => words(row.reason) },
-            { title: 'People', isNumber: true, cell: ({ recipients }) => count(recipients) },
-            { title: 'Parts', isNumber: true, cell: ({ segments }) => count(segments) },
-            { title: 'Credits', isNumber: true, cell: ({ credits }) => count(credits) },
-          ]}
-        />
-      </Card>
-      <Card title="The text">
-        <p style={{ whiteSpace: 'pre-wrap' }} dir="auto">
-          {body}
-        </p>
-        {sent_at && (
-          <p>
-            Sent <Time at={sent_at} full />
-          </p>
-        )}
-      </Card>
+      <Course campaign={campaign} />
+      {maySend && <Controls campaign={campaign} progress={progress} />}
+      {campaign.status !== 'scheduled' && (
+        <>
+          <ProgressCard campaign={campaign} progress={progress} />
+          <div className={styles.columns}>
+            <div>
+              <Breakdown id={campaign.id} />
+              <Reasons campaign={campaign} />
+            </div>
+            <div>
+              <Diagnosis id={campaign.id} />
+              <Content campaign={campaign} />
+            </div>
+          </div>
+        </>
+      )}
+      {campaign.status === 'scheduled' && <Content campaign={campaign} />}
     </>
   );
 }
 
-function Control({ campaign: { id, name, status } }: { campaign: Campaign }) {
-  const pause = useAct(PauseCampaign);
-  const cancel = useAct(CancelCampaign);
-  const [isAsked, setAsked] = useState(false);
+function Course({ campaign: { status, reason, scheduled_at, local_at } }: { campaign: Campaign }) {
+  if (status === 'scheduled') {
+    return (
+      <Notice>
+        <span>
+          {local_at ? (
+            <>
+              Each person is texted when it is {inWords(local_at)} where they are. The first texts leave{' '}
+              <Time at={scheduled_at} full />.
+            </>
+          ) : (
+            <>
+              It starts <Time at={scheduled_at} full />.
+            </>
+          )}{' '}
+          Who gets it is read then.
+        </span>
+      </Notice>
+    );
+  }
+  if (!reason) return null;
+  const { text, link } = PAUSES[reason];
   return (
-    <Group mb="md">
-      {status === 'sending' && (
-        <Button variant="default" loading={pause.isBusy} onClick={() => void pause.run({ id })}>
-          Pause
-        </Button>
-      )}
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Cancel
-      </Button>
-      <Confirm
-        title={`Cancel ${name}?`}
-        act="Cancel the rest"
-        isOpen={isAsked}
-        isBusy={cancel.isBusy}
-        refusal={cancel.refusal}
-        onClose={() => setAsked(false)}
-        onConfirm={async () => (await cancel.run({ id })) && setAsked(false)}
-      >
-        Texts that have left cannot be taken back. Nobody else gets the campaign, and it cannot go on.
-      </Confirm>
-    </Group>
+    <Notice kind={status === 'failed' ? 'bad' : 'warn'}>
+      <span>{text}</span>
+      {link && <Link to={link.to}>{link.label}</Link>}
+    </Notice>
+  );
+}
+
+function Content({ campaign }: { campaign: Campaign }) {
+  const { body, sent_at, ended_at, local_at, creator, max_credits } = campaign;
+  const names = useNames();
+  const rows: [string, React.ReactNode][] = [['By', names(creator)]];
+  if (sent_at) rows.push(['Started', <Time key="sent" at={sent_at} full />]);
+  if (local_at && sent_at) rows.push(['Local time', inWords(local_at)]);
+  if (ended_at) rows.push(['Ended', <Time key="ended" at={ended_at} full />]);
+  if (max_credits) rows.push(['At most', `${max_credits} credits`]);
+  return (
+    <Card title="The text">
+      <p className={styles.bubble} dir="auto">
+        {body}
+      </p>
+      <Facts rows={rows} />
+    </Card>
   );
 }

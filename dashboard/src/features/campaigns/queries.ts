@@ -1,41 +1,49 @@
-import { graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
+import { CampaignProgress, graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
 
-export const CampaignRow = graphql(`
-  fragment CampaignRow on Campaign @_unmask {
-    id
-    name
-    status
-    body
-    scheduled_at
-    sent_at
-    ended_at
-    created_at
-    reason
-    is_smart_encoded
-    audience {
-      everyone
-      tags
-      stage
-      segment_id
-      contact_ids
+export const CampaignRow = graphql(
+  `
+    fragment CampaignRow on Campaign @_unmask {
+      id
+      version
+      name
+      body
+      phone_number_id
+      is_smart_encoded
+      is_strict
+      max_credits
+      created_at
+      updated_at
+      creator {
+        kind
+        id
+        label
+      }
+      audience {
+        everyone
+        tags
+        stage
+        contact_ids
+        segment_id
+        excluded_tags
+        excluded_segment_id
+        requires_consent
+        skips_live_conversations
+      }
+      ...CampaignProgress
     }
-    counts {
-      state
-      reason
-      recipients
-      segments
-      credits
-    }
-  }
-`);
+  `,
+  [CampaignProgress],
+);
 
 const Campaigns = graphql(
   `
-    query CampaignsPage($after: String) {
-      campaigns(first: 50, after: $after) {
+    query CampaignsPage($search: String, $status: CampaignStatus, $after: String) {
+      campaigns(search: $search, status: $status, first: 50, after: $after) {
         nodes {
           id
-          ...CampaignRow
+          name
+          updated_at
+          ...CampaignProgress
         }
         page_info {
           has_next_page
@@ -44,14 +52,14 @@ const Campaigns = graphql(
       }
     }
   `,
-  [CampaignRow],
+  [CampaignProgress],
 );
 
 type Data = ResultOf<typeof Campaigns>;
 
-export type Campaign = Data['campaigns']['nodes'][number];
+export type CampaignItem = Data['campaigns']['nodes'][number];
 
-export const campaignsListing: Listing<Data, VariablesOf<typeof Campaigns>, Campaign> = {
+export const campaignsListing: Listing<Data, VariablesOf<typeof Campaigns>, CampaignItem> = {
   document: Campaigns,
   connectionOf: ({ campaigns }) => campaigns,
 };
@@ -68,6 +76,8 @@ export const CampaignOne = graphql(
   [CampaignRow],
 );
 
+export type Campaign = NonNullable<ResultOf<typeof CampaignOne>['campaign']>;
+
 export const CampaignTags = graphql(`
   query CampaignTags {
     tags {
@@ -76,38 +86,13 @@ export const CampaignTags = graphql(`
   }
 `);
 
-export const CampaignPreview = graphql(`
-  query CampaignPreview($id: BigInt!) {
-    preview_campaign(id: $id) {
-      preview_id
-      audience
-      recipients
-      segments
-      credits
-      cost
-      currency
-      excluded {
-        reason
-        count
-      }
-      histogram {
-        segments
-        count
-      }
-      findings {
-        rule
-        text
-        advice
-      }
-      samples {
-        contact_id
-        phone
-        body
-        encoding
-        segments
-        credits
-        missing
-      }
+export const CampaignNumbers = graphql(`
+  query CampaignNumbers {
+    phone_numbers {
+      id
+      phone_number
+      label
+      is_active
     }
   }
 `);

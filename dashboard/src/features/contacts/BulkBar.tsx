@@ -1,84 +1,86 @@
 // What is done with the chosen contacts, or with all that match the filter.
 
-import { Button, Checkbox, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, Select } from '@mantine/core';
 import { useState } from 'react';
+import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Confirm, plural, Refused, useAct, words } from '../../ui/index.ts';
+import { Confirm, count, plural, Refused, useAct, words } from '../../ui/index.ts';
+import { nameOf } from './Assignee.tsx';
+import { EnrollForm, TagForm } from './BulkForms.tsx';
 import styles from './contacts.module.css';
-import { JobProgress } from './JobProgress.tsx';
-import { BulkDelete, BulkStage, BulkTag } from './mutations.ts';
+import { BulkAssign, BulkDelete, BulkStage } from './mutations.ts';
+import { ContactUsers } from './queries.ts';
 import { type ContactsSearch, oneOf, STAGES } from './search.ts';
+
+const NOBODY = 'nobody';
 
 interface BulkBarProps {
   chosen: ReadonlySet<number>;
   filter: ContactsSearch;
   total?: number;
-  onDone: () => void;
+  /** Called with the id of the job that carries an act out. */
+  onJob: (id: number) => void;
 }
 
-export function BulkBar({ chosen, filter, total, onDone }: BulkBarProps) {
+export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
   const [isEveryone, setEveryone] = useState(false);
-  const [asked, setAsked] = useState<'tag' | 'delete'>();
-  const [tag, setTag] = useState('');
-  const [jobId, setJobId] = useState<number>();
-  const acts = { tag: useAct(BulkTag), stage: useAct(BulkStage), remove: useAct(BulkDelete) };
+  const [asked, setAsked] = useState<'tag' | 'enroll' | 'delete'>();
+  const acts = { stage: useAct(BulkStage), assign: useAct(BulkAssign), remove: useAct(BulkDelete) };
+  const mayWrite = useMay('contacts:write');
+  const mayEnroll = useMay('campaigns:send');
   const mayDelete = useMay('contacts:delete');
-  const { stage, status, search, tag: filteredTag } = filter;
-  const contacts = isEveryone ? { filter: { stage, status, search, tag: filteredTag } } : { ids: [...chosen] };
+  const { stage, status, search, tag } = filter;
+  const contacts = isEveryone ? { filter: { stage, status, search, tag } } : { ids: [...chosen] };
   const people = plural(isEveryone ? (total ?? 0) : chosen.size, 'contact');
-  const refusal = acts.tag.refusal ?? acts.stage.refusal;
+  const refusal = acts.stage.refusal ?? acts.assign.refusal;
   const follow = (id?: number) => {
-    if (id) setJobId(id);
-    if (id) setAsked(undefined);
+    if (id) onJob(id);
   };
-  if (jobId) return <JobProgress id={jobId} onClose={onDone} />;
+  const close = () => setAsked(undefined);
   return (
     <div className={styles.chosen}>
-      <strong>{plural(chosen.size, 'contact')} chosen</strong>
+      <strong>{people} chosen</strong>
       {total !== undefined && total > chosen.size && (
         <Checkbox
-          label={`All ${total} that match`}
+          label={`All ${count(total)} that match`}
           checked={isEveryone}
           onChange={({ currentTarget }) => setEveryone(currentTarget.checked)}
         />
       )}
-      <Button size="xs" variant="default" onClick={() => setAsked('tag')}>
-        Tag
-      </Button>
-      <Select
-        size="xs"
-        w={150}
-        aria-label="Move to stage"
-        placeholder="Move to stage"
-        value={null}
-        data={STAGES.map((value) => ({ value, label: words(value) }))}
-        onChange={async (value) => {
-          const to = oneOf(STAGES, value);
-          if (to) follow((await acts.stage.run({ contacts, stage: to }))?.bulk_stage.id);
-        }}
-      />
+      {mayWrite && (
+        <>
+          <Button size="xs" variant="default" onClick={() => setAsked('tag')}>
+            Tag
+          </Button>
+          <Choice
+            label="Move to stage"
+            data={STAGES.map((value) => ({ value, label: words(value) }))}
+            onChoose={async (value) => {
+              const to = oneOf(STAGES, value);
+              if (to) follow((await acts.stage.run({ contacts, stage: to }))?.bulk_stage.id);
+            }}
+          />
+          <AssignChoice
+            onChoose={async (assignee_id) => follow((await acts.assign.run({ contacts, assignee_id }))?.bulk_assign.id)}
+          />
+        </>
+      )}
+      {mayEnroll && (
+        <Button size="xs" variant="default" onClick={() => setAsked('enroll')}>
+          Enroll
+        </Button>
+      )}
       {mayDelete && (
         <Button size="xs" variant="default" onClick={() => setAsked('delete')}>
           Delete
         </Button>
       )}
       {refusal && <Refused refusal={refusal} />}
-      <Modal opened={asked === 'tag'} onClose={() => setAsked(undefined)} title={`Tag ${people}`}>
-        <form
-          className={styles.form}
-          onSubmit={async (event) => {
-            event.preventDefault();
-            follow((await acts.tag.run({ contacts, add: [tag] }))?.bulk_tag.id);
-          }}
-        >
-          <TextInput
-            label="Tag"
-            value={tag}
-            onChange={({ currentTarget }) => setTag(currentTarget.value)}
-            data-autofocus
-          />
-          <Button type="submit" disabled={!tag.trim()} loading={acts.tag.isBusy}>{`Tag ${people}`}</Button>
-        </form>
+      <Modal opened={asked === 'tag'} onClose={close} title={`Tag ${people}`}>
+        <TagForm people={people} contacts={contacts} onJob={onJob} />
+      </Modal>
+      <Modal opened={asked === 'enroll'} onClose={close} title={`Enroll ${people} in a sequence`}>
+        <EnrollForm people={people} contacts={contacts} onJob={onJob} />
       </Modal>
       <Confirm
         title={`Delete ${people}?`}
@@ -86,12 +88,45 @@ export function BulkBar({ chosen, filter, total, onDone }: BulkBarProps) {
         isOpen={asked === 'delete'}
         isBusy={acts.remove.isBusy}
         refusal={acts.remove.refusal}
-        onClose={() => setAsked(undefined)}
+        onClose={close}
         onConfirm={async () => follow((await acts.remove.run({ contacts }))?.bulk_delete.id)}
       >
         Their messages, conversations and enrollments are deleted too, and texts that have not left yet are refunded.
         Who has opted out stays opted out. This cannot be undone.
       </Confirm>
     </div>
+  );
+}
+
+function AssignChoice({ onChoose }: { onChoose: (id: number | null) => void }) {
+  const [{ data }] = useQuery({ query: ContactUsers, pause: !useMay('conversations:write') });
+  if (!data) return null;
+  const users = data.users.map((user) => ({ value: String(user.id), label: nameOf(user) }));
+  return (
+    <Choice
+      label="Assign to"
+      data={[...users, { value: NOBODY, label: 'Nobody' }]}
+      onChoose={(value) => onChoose(value === NOBODY ? null : Number(value))}
+    />
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  data: { value: string; label: string }[];
+  onChoose: (value: string) => void;
+}
+
+function Choice({ label, data, onChoose }: ChoiceProps) {
+  return (
+    <Select
+      size="xs"
+      w={150}
+      aria-label={label}
+      placeholder={label}
+      value={null}
+      data={data}
+      onChange={(value) => value !== null && onChoose(value)}
+    />
   );
 }

@@ -2,14 +2,15 @@
 
 import { Button, Modal, Select, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
+import { useQuery } from 'urql';
 import { Refused, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { CreateContact, UpdateContact } from './mutations.ts';
-import type { ContactItem } from './queries.ts';
+import { ContactFields, type ContactItem } from './queries.ts';
 import { oneOf, STAGES } from './search.ts';
 
 interface EditDialogProps {
-  contact?: ContactItem;
+  contact?: ContactItem & { custom_fields: { key: string; value: string }[] };
   isOpen: boolean;
   onClose: () => void;
   onSaved: (id: number) => void;
@@ -29,6 +30,8 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
   const update = useAct(UpdateContact);
   const [tags, setTags] = useState(contact?.tags ?? []);
   const [stage, setStage] = useState(contact?.pipeline_stage ?? STAGES[0]);
+  const [{ data }] = useQuery({ query: ContactFields });
+  const custom = data?.custom_fields ?? [];
   const refusal = create.refusal ?? update.refusal;
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -41,6 +44,7 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
       email: text('email'),
       tags,
       pipeline_stage: stage,
+      custom_fields: custom.map(({ key }) => ({ key, value: text(`custom.${key}`) })),
     };
     key.current ||= crypto.randomUUID();
     const saved = contact
@@ -72,6 +76,16 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
         value={stage}
         onChange={(value) => setStage(oneOf(STAGES, value) ?? STAGES[0])}
       />
+      {custom.map(({ key, label, choices }) => (
+        <TextInput
+          key={key}
+          label={label}
+          description={choices.length > 0 ? `One of: ${choices.join(', ')}` : undefined}
+          name={`custom.${key}`}
+          defaultValue={contact?.custom_fields.find((each) => each.key === key)?.value}
+          error={wrong(`custom.${key}`)}
+        />
+      ))}
       {refusal && !refusal.field && <Refused refusal={refusal} />}
       <Button type="submit" loading={create.isBusy || update.isBusy}>
         {contact ? 'Save the changes' : 'Add the contact'}

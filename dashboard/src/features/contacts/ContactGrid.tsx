@@ -1,11 +1,10 @@
 // The rows of the contacts that are in view: a million of them scroll as ten do.
 
-import { Checkbox } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { type Dispatch, memo, type MouseEvent, type SetStateAction, useEffect, useEffectEvent, useRef } from 'react';
 import type { Pages } from '../../graphql/index.ts';
-import { Badge, Time, words } from '../../ui/index.ts';
+import { Badge, grouped, Phone, Time, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import type { ContactItem } from './queries.ts';
 
@@ -15,7 +14,7 @@ const NEAR_END = 40;
 interface ContactGridProps {
   pages: Pages<ContactItem>;
   chosen: ReadonlySet<number>;
-  onChoose: (chosen: ReadonlySet<number>) => void;
+  onChoose: Dispatch<SetStateAction<ReadonlySet<number>>>;
 }
 
 export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
@@ -33,6 +32,7 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
   useEffect(() => {
     if (last >= rows.length - NEAR_END) more();
   }, [last, rows.length]);
+  const open = useOpen();
   const isAll = rows.every(({ id }) => chosen.has(id));
   const chooseAll = () => onChoose(new Set(isAll ? [] : rows.map(({ id }) => id)));
   return (
@@ -42,11 +42,18 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
       role="grid"
       aria-label="Contacts"
       aria-rowcount={hasMore ? -1 : rows.length + 1}
+      onClick={open}
     >
       <div role="rowgroup">
         <div className={styles.headRow} role="row" aria-rowindex={1}>
           <span role="columnheader">
-            <Checkbox size="xs" aria-label="Choose all that are loaded" checked={isAll} onChange={chooseAll} />
+            <input
+              type="checkbox"
+              className={styles.choice}
+              aria-label="Choose all that are loaded"
+              checked={isAll}
+              onChange={chooseAll}
+            />
           </span>
           <span role="columnheader">Name</span>
           <span role="columnheader" className={styles.wide}>
@@ -62,43 +69,73 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
             Score
           </span>
           <span role="columnheader">Status</span>
+          <span role="columnheader" className={styles.wide}>
+            Added
+          </span>
         </div>
       </div>
       <div role="rowgroup" style={{ position: 'relative', height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const row = rows[index];
-          return row && <Row key={row.id} row={row} index={index} top={start} chosen={chosen} onChoose={onChoose} />;
+          return (
+            row && (
+              <Row key={row.id} row={row} index={index} top={start} isChosen={chosen.has(row.id)} onChoose={onChoose} />
+            )
+          );
         })}
       </div>
     </div>
   );
 }
 
-interface RowProps extends Pick<ContactGridProps, 'chosen' | 'onChoose'> {
+/** Open the contact whose link is clicked: one handler for all rows, which are cheaper without one of their own. */
+function useOpen(): (event: MouseEvent<HTMLElement>) => void {
+  const navigate = useNavigate();
+  return (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLElement>('a[data-id]') : null;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    void navigate({ to: '/contacts/$id', params: { id: Number(link.dataset.id) } });
+  };
+}
+
+interface RowProps extends Pick<ContactGridProps, 'onChoose'> {
   row: ContactItem;
   index: number;
   top: number;
+  isChosen: boolean;
 }
 
-function Row({ row, index, top, chosen, onChoose }: RowProps) {
+/** A row is drawn once while others scroll past it. */
+const Row = memo(function Row({ row, index, top, isChosen, onChoose }: RowProps) {
   const { id, label, phone, pipeline_stage, tags, score, status, dnd_sms, created_at } = row;
-  const toggle = () => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    onChoose(next);
-  };
+  const { basepath } = useRouter();
+  const name = `${row.first_name} ${row.last_name}`.trim();
+  const toggle = () =>
+    onChoose((chosen) => {
+      const next = new Set(chosen);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
   return (
     <div className={styles.row} role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
       <span role="gridcell">
-        <Checkbox size="xs" aria-label={`Choose ${label}`} checked={chosen.has(id)} onChange={toggle} />
+        <input
+          type="checkbox"
+          className={styles.choice}
+          aria-label={`Choose ${label}`}
+          checked={isChosen}
+          onChange={toggle}
+        />
       </span>
       <span role="gridcell" className={styles.cut}>
-        <Link to="/contacts/$id" params={{ id }}>
-          {label}
-        </Link>
+        <a href={`${basepath}/contacts/${id}`} data-id={id}>
+          {name || grouped(phone)}
+        </a>
+        {name && <span className={styles.under}>{grouped(phone)}</span>}
       </span>
       <span role="gridcell" className={styles.wide}>
-        {phone}
+        <Phone number={phone} />
       </span>
       <span role="gridcell" className={styles.wide}>
         {words(pipeline_stage)}
@@ -115,9 +152,12 @@ function Row({ row, index, top, chosen, onChoose }: RowProps) {
         ) : dnd_sms ? (
           <Badge kind="warn">DND</Badge>
         ) : (
-          <Time at={created_at} />
+          <Badge kind="good">Active</Badge>
         )}
+      </span>
+      <span role="gridcell" className={styles.wide}>
+        <Time at={created_at} />
       </span>
     </div>
   );
-}
+});

@@ -2,7 +2,7 @@
 
 import { Button } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { type ResultOf, useMay } from '../../graphql/index.ts';
 import {
@@ -13,6 +13,7 @@ import {
   Facts,
   Failure,
   Page,
+  Phone,
   plural,
   Skeleton,
   Table,
@@ -20,11 +21,15 @@ import {
   useAct,
   words,
 } from '../../ui/index.ts';
+import { Assignee } from './Assignee.tsx';
+import { useNames } from '../conversations/index.ts';
 import { EditDialog } from './ContactForm.tsx';
 import styles from './contacts.module.css';
 import { Explanation } from './Explanation.tsx';
+import { MergeDialog } from './MergeDialog.tsx';
 import { DeleteContact, EvidenceLink } from './mutations.ts';
 import { ContactPageQuery } from './queries.ts';
+import { Timeline } from './Timeline.tsx';
 
 const route = getRouteApi('/contacts/$id');
 
@@ -59,11 +64,17 @@ export function ContactPage() {
           <About contact={contact} />
           <Card title="Why this score">
             <Facts
-              rows={contact.score_reasons.map(({ reason, points }) => [reason, `${points > 0 ? '+' : ''}${points}`])}
+              rows={contact.score_reasons.map(({ reason, points }) => [
+                words(reason),
+                `${points > 0 ? '+' : ''}${points}`,
+              ])}
             />
           </Card>
         </div>
-        <div>{mayText && <Explanation id={id} />}</div>
+        <div>
+          {mayText && <Explanation id={id} />}
+          <Timeline key={id} id={id} />
+        </div>
       </div>
       <Evidence contact={contact} />
     </Page>
@@ -77,7 +88,7 @@ function Standing({ contact }: { contact: ShownContact }) {
 
 function ContactActions({ contact }: { contact: ShownContact }) {
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<'edit' | 'delete'>();
+  const [asked, setAsked] = useState<'edit' | 'merge' | 'delete'>();
   const remove = useAct(DeleteContact);
   const mayWrite = useMay('contacts:write');
   const mayDelete = useMay('contacts:delete');
@@ -98,9 +109,15 @@ function ContactActions({ contact }: { contact: ShownContact }) {
         </Button>
       )}
       {mayDelete && (
-        <Button variant="default" onClick={() => setAsked('delete')}>
-          Delete
-        </Button>
+        <>
+          <Button variant="default" onClick={() => setAsked('merge')}>
+            Merge
+          </Button>
+          <Button variant="default" onClick={() => setAsked('delete')}>
+            Delete
+          </Button>
+          <MergeDialog into={contact} isOpen={asked === 'merge'} onClose={() => setAsked(undefined)} />
+        </>
       )}
       {mayWrite && <Button onClick={() => setAsked('edit')}>Edit</Button>}
       <EditDialog
@@ -125,16 +142,26 @@ function ContactActions({ contact }: { contact: ShownContact }) {
 }
 
 function About({ contact }: { contact: ShownContact }) {
-  const { phone, email, pipeline_stage, tags, source, time_zone, line_type, region, created_at, score } = contact;
+  const mayAssign = useMay('conversations:read');
+  const { id, phone, email, pipeline_stage, tags, source, time_zone, line_type, region, created_at, score } = contact;
   return (
     <Card title="About">
       <Facts
         rows={[
-          ['Phone', `${phone}${region ? `, ${region}` : ''}, ${words(line_type).toLowerCase()}`],
+          [
+            'Phone',
+            <span key="phone">
+              <Phone number={phone} />
+              {[region, line_type !== 'unknown' && words(line_type).toLowerCase()]
+                .filter(Boolean)
+                .map((each) => `, ${each}`)}
+            </span>,
+          ],
           ['E-mail', email || '–'],
           ['Stage', words(pipeline_stage)],
+          ...(mayAssign ? [['Assigned to', <Assignee key="assignee" id={id} />] as [string, ReactNode]] : []),
           ['Tags', tags.join(', ') || '–'],
-          ['Source', source || '–'],
+          ['Source', source ? words(source) : '–'],
           ['Time zone', time_zone ?? 'by the area code'],
           ['Score', score],
           ['Added', <Time key="added" at={created_at} full />],
@@ -146,6 +173,7 @@ function About({ contact }: { contact: ShownContact }) {
 }
 
 function Evidence({ contact }: { contact: ShownContact }) {
+  const names = useNames();
   const link = useAct(EvidenceLink);
   const open = async () => {
     const made = await link.run({ phone: contact.phone });
@@ -156,7 +184,7 @@ function Evidence({ contact }: { contact: ShownContact }) {
     <Card
       title={`Consent: ${plural(consents.length, 'record')}`}
       action={
-        <Button size="compact-xs" variant="subtle" ml="sm" loading={link.isBusy} onClick={() => void open()}>
+        <Button size="compact-xs" variant="subtle" loading={link.isBusy} onClick={() => void open()}>
           Page to print
         </Button>
       }
@@ -173,7 +201,7 @@ function Evidence({ contact }: { contact: ShownContact }) {
             { title: 'What', cell: ({ kind }) => words(kind) },
             { title: 'How', cell: ({ method, source }) => [words(method), source].filter(Boolean).join(', ') },
             { title: 'Words', cell: ({ text, note }) => text || note },
-            { title: 'By', cell: ({ actor }) => actor.label },
+            { title: 'By', cell: ({ actor }) => names(actor) },
           ]}
         />
       )}

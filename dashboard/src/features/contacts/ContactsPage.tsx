@@ -5,11 +5,13 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, usePages, useUpdates } from '../../graphql/index.ts';
-import { Badge, count, Empty, Failure, Icon, Page, Skeleton } from '../../ui/index.ts';
+import { Badge, count, Empty, Failure, Icon, Page, Refused, Skeleton, useAct, useNewDialog } from '../../ui/index.ts';
 import { BulkBar } from './BulkBar.tsx';
 import { ContactGrid } from './ContactGrid.tsx';
 import { EditDialog } from './ContactForm.tsx';
 import { Filters } from './Filters.tsx';
+import { JobProgress } from './JobProgress.tsx';
+import { Export } from './mutations.ts';
 import { ContactsCount, contactsListing } from './queries.ts';
 import type { ContactsSearch } from './search.ts';
 
@@ -17,10 +19,10 @@ const route = getRouteApi('/contacts');
 
 export function ContactsPage() {
   const filter = route.useSearch();
-  const { sort, ...conditions } = filter;
+  const { sort, job, ...conditions } = filter;
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [isAdding, setAdding] = useState(false);
+  const [isAdding, setAdding] = useNewDialog();
   const pages = usePages(contactsListing, { ...conditions, sort: sort ?? 'date_added' });
   const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
   const reload = () => {
@@ -35,15 +37,19 @@ export function ContactsPage() {
     setChosen(new Set());
     void navigate({ to: '/contacts', search, replace: true });
   };
+  const follow = (next?: number) => void navigate({ to: '/contacts', search: { ...filter, job: next }, replace: true });
   const total = data?.contacts;
   return (
     <Page
       title="Contacts"
       aside={total && <Badge>{`${count(total.total_count)}${total.total_is_exact ? '' : '+'}`}</Badge>}
-      actions={<Actions filter={conditions} onAdd={() => setAdding(true)} />}
+      actions={<Actions filter={conditions} onAdd={() => setAdding(true)} onJob={follow} />}
     >
       <Filters filter={filter} onChange={setFilter} />
-      {chosen.size > 0 && <BulkBar chosen={chosen} filter={conditions} total={total?.total_count} onDone={reload} />}
+      {job && <JobProgress key={job} id={job} onEnd={reload} onClose={() => follow(undefined)} />}
+      {chosen.size > 0 && !job && (
+        <BulkBar chosen={chosen} filter={conditions} total={total?.total_count} onJob={follow} />
+      )}
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton rows={10} />}
       {pages.rows.length === 0 && !pages.isLoading && !pages.error && <None filter={conditions} />}
@@ -57,7 +63,13 @@ export function ContactsPage() {
   );
 }
 
-function Actions({ filter, onAdd }: { filter: ContactsSearch; onAdd: () => void }) {
+interface ActionsProps {
+  filter: ContactsSearch;
+  onAdd: () => void;
+  onJob: (id: number) => void;
+}
+
+function Actions({ filter, onAdd, onJob }: ActionsProps) {
   const mayWrite = useMay('contacts:write');
   const maySave = useMay('campaigns:write');
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
@@ -68,6 +80,10 @@ function Actions({ filter, onAdd }: { filter: ContactsSearch; onAdd: () => void 
           Save as segment
         </Button>
       )}
+      <Button variant="default" renderRoot={(props) => <Link to="/contacts/duplicates" {...props} />}>
+        Duplicates
+      </Button>
+      <ExportButton filter={filter} onJob={onJob} />
       {mayWrite && (
         <>
           <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>
@@ -78,6 +94,22 @@ function Actions({ filter, onAdd }: { filter: ContactsSearch; onAdd: () => void 
           </Button>
         </>
       )}
+    </>
+  );
+}
+
+function ExportButton({ filter, onJob }: Pick<ActionsProps, 'filter' | 'onJob'>) {
+  const act = useAct(Export);
+  const begin = async () => {
+    const made = await act.run({ filter });
+    if (made) onJob(made.export_contacts.id);
+  };
+  return (
+    <>
+      <Button variant="default" loading={act.isBusy} onClick={() => void begin()}>
+        Export
+      </Button>
+      {act.refusal && <Refused refusal={act.refusal} />}
     </>
   );
 }

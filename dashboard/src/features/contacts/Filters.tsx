@@ -18,7 +18,7 @@ const SORT_WORDS = { name_asc: 'Name', name_desc: 'Name, Z to A', score_high: 'H
 export function Filters({ filter, onChange }: FiltersProps) {
   const [typed, setTyped] = useState(filter.search ?? '');
   const settled = useSettled(typed.trim());
-  const [{ data }] = useQuery({ query: ContactsTags });
+  const [{ data }] = useQuery({ query: ContactsTags, requestPolicy: 'cache-and-network' });
   const apply = useEffectEvent((search: string) => {
     if (search !== (filter.search ?? '')) onChange({ ...filter, search: search || undefined });
   });

@@ -2,7 +2,7 @@
 
 import { Button, Group, Select, TagsInput, Textarea } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
 import { Card, Failure, Refused, Skeleton, Table, useAct, words } from '../../ui/index.ts';
@@ -75,10 +75,24 @@ function Mapped({ uploadId, preview }: { uploadId: number; preview: Preview }) {
           )}
         </Group>
       </Card>
-      {jobs.trial && <JobProgress key={jobs.trial} id={jobs.trial} title="Dry run" onEnd={() => setTried(true)} />}
-      {jobs.real && <JobProgress id={jobs.real} title="Import" />}
+      {jobs.trial && <Report key={jobs.trial} id={jobs.trial} title="Dry run" onEnd={() => setTried(true)} />}
+      {jobs.real && <Report id={jobs.real} title="Import" />}
       {jobs.real && <Link to="/contacts">See the contacts</Link>}
     </>
+  );
+}
+
+/** The report stands below the form: once it is complete it is scrolled into view. */
+function Report({ id, title, onEnd }: { id: number; title: string; onEnd?: () => void }) {
+  const box = useRef<HTMLDivElement>(null);
+  const end = () => {
+    box.current?.scrollIntoView({ block: 'nearest' });
+    onEnd?.();
+  };
+  return (
+    <div ref={box}>
+      <JobProgress id={id} title={title} onEnd={end} />
+    </div>
   );
 }
 

@@ -19,6 +19,32 @@ export const UpdateContact = graphql(
       update_contact(id: $id, changes: $changes) {
         id
         ...ContactRow
+        custom_fields {
+          key
+          label
+          value
+        }
+      }
+    }
+  `,
+  [ContactRow],
+);
+
+export const AssignContact = graphql(`
+  mutation ContactsAssign($id: BigInt!, $assignee_id: BigInt) {
+    assign_contact(id: $id, assignee_id: $assignee_id) {
+      id
+      assignee_id
+    }
+  }
+`);
+
+export const MergeContacts = graphql(
+  `
+    mutation ContactsMerge($into_id: BigInt!, $from_id: BigInt!, $preview_id: String!, $take: [String!]) {
+      merge_contacts(into_id: $into_id, from_id: $from_id, preview_id: $preview_id, take: $take) {
+        id
+        ...ContactRow
       }
     }
   `,
@@ -65,6 +91,22 @@ export const BulkTag = graphql(`
 export const BulkStage = graphql(`
   mutation ContactsBulkStage($contacts: ContactSelection!, $stage: PipelineStage!) {
     bulk_stage(contacts: $contacts, stage: $stage) {
+      id
+    }
+  }
+`);
+
+export const BulkAssign = graphql(`
+  mutation ContactsBulkAssign($contacts: ContactSelection!, $assignee_id: BigInt) {
+    bulk_assign(contacts: $contacts, assignee_id: $assignee_id) {
+      id
+    }
+  }
+`);
+
+export const BulkEnroll = graphql(`
+  mutation ContactsBulkEnroll($contacts: ContactSelection!, $sequence_id: BigInt!) {
+    bulk_enroll(contacts: $contacts, sequence_id: $sequence_id, consent_attested: true) {
       id
     }
   }

@@ -98,6 +98,8 @@ export const ContactPageQuery = graphql(
           note
           occurred_at
           actor {
+            kind
+            id
             label
           }
         }
@@ -109,6 +111,49 @@ export const ContactPageQuery = graphql(
   `,
   [ContactRow],
 );
+
+export const ContactAssignee = graphql(`
+  query ContactAssignee($id: BigInt!) {
+    contact(id: $id) {
+      id
+      assignee_id
+    }
+  }
+`);
+
+export const ContactUsers = graphql(`
+  query ContactUsers {
+    users {
+      id
+      email
+      first_name
+      last_name
+    }
+  }
+`);
+
+export const ContactSequences = graphql(`
+  query ContactSequences {
+    sequences(status: active, first: 200) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
+
+export const ContactFields = graphql(`
+  query ContactFields {
+    custom_fields {
+      id
+      key
+      label
+      type
+      choices
+    }
+  }
+`);
 
 export const ContactExplained = graphql(`
   query ContactExplained($contact_id: BigInt!, $is_promotional: Boolean!) {

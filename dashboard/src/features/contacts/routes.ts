@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
-import { validated } from './search.ts';
+import { validated, validatedDuplicates } from './search.ts';
 
 const staticData = { scope: 'contacts:read' };
 
@@ -9,14 +10,22 @@ const list = createRoute({
   path: 'contacts',
   staticData,
   validateSearch: validated,
-  component: lazyRouteComponent(() => import('./ContactsPage.tsx'), 'ContactsPage'),
+  component: page(() => import('./ContactsPage.tsx'), 'ContactsPage'),
 });
 
 const importing = createRoute({
   getParentRoute: () => root,
   path: 'contacts/import',
   staticData: { scope: 'contacts:write' },
-  component: lazyRouteComponent(() => import('./ImportPage.tsx'), 'ImportPage'),
+  component: page(() => import('./ImportPage.tsx'), 'ImportPage'),
+});
+
+const duplicates = createRoute({
+  getParentRoute: () => root,
+  path: 'contacts/duplicates',
+  staticData,
+  validateSearch: validatedDuplicates,
+  component: page(() => import('./DuplicatesPage.tsx'), 'DuplicatesPage'),
 });
 
 const one = createRoute({
@@ -24,7 +33,7 @@ const one = createRoute({
   path: 'contacts/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import('./ContactPage.tsx'), 'ContactPage'),
+  component: page(() => import('./ContactPage.tsx'), 'ContactPage'),
 });
 
-export const contacts = [list, importing, one];
+export const contacts = [list, importing, duplicates, one];

@@ -4,12 +4,25 @@ export const STAGES = ['new_lead', 'contacted', 'qualified', 'proposal', 'won', 
 export const STATUSES = ['active', 'opted_out'] as const;
 export const SORTS = ['name_asc', 'name_desc', 'score_high', 'date_added'] as const;
 
+export const DUPLICATES = ['email', 'phone'] as const;
+
+export interface DuplicateSearch {
+  kind?: (typeof DUPLICATES)[number];
+  after?: string;
+}
+
+export function validatedDuplicates({ kind, after }: Record<string, unknown>): DuplicateSearch {
+  return { kind: oneOf(DUPLICATES, kind), after: textOf(after) };
+}
+
 export interface ContactsSearch {
   search?: string;
   stage?: (typeof STAGES)[number];
   status?: (typeof STATUSES)[number];
   tag?: string;
   sort?: (typeof SORTS)[number];
+  /** The job whose progress is shown. */
+  job?: number;
 }
 
 export function validated(given: Record<string, unknown>): ContactsSearch {
@@ -19,6 +32,7 @@ export function validated(given: Record<string, unknown>): ContactsSearch {
     status: oneOf(STATUSES, given.status),
     tag: textOf(given.tag),
     sort: oneOf(SORTS, given.sort),
+    job: Number.parseInt(String(given.job), 10) || undefined,
   };
 }
 

@@ -8,6 +8,7 @@ import { restore } from './drafts.ts';
 import styles from './inbox.module.css';
 import { CancelText } from './mutations.ts';
 import { discard, renew, show, type Waiting } from './outbox.ts';
+import { useNames } from './useNames.ts';
 
 const STATES: Record<Message['status'], [Kind, string]> = {
   pending: ['plain', 'Waiting'],
@@ -18,7 +19,8 @@ const STATES: Record<Message['status'], [Kind, string]> = {
 };
 
 export function Bubble({ message }: { message: Message }) {
-  const { direction, body, status, created_at, media } = message;
+  const { direction, body, actor, status, created_at, media } = message;
+  const names = useNames();
   const [kind, word] = STATES[status];
   const isOut = direction === 'outbound';
   return (
@@ -34,6 +36,7 @@ export function Bubble({ message }: { message: Message }) {
         ))}
       </div>
       <div className={styles.meta}>
+        {isOut && <span>{names(actor)}</span>}
         <Time at={created_at} />
         {isOut && <Badge kind={kind}>{word}</Badge>}
         {isOut && <span>{plural(message.segments, 'part')}</span>}
@@ -49,7 +52,9 @@ function Explained({ message }: { message: Message }) {
     return (
       <div className={`${styles.meta} ${styles.failed}`}>
         <Icon name="warning" size={14} />
-        {status_description ?? 'The carrier did not say why.'} {plural(credits, 'credit')} given back.
+        <span>
+          {status_description ?? 'The carrier did not say why.'} {plural(credits, 'credit')} given back.
+        </span>
       </div>
     );
   }

@@ -3,7 +3,7 @@
 import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
-import { type Conversation, useMay, useStore } from '../../graphql/index.ts';
+import { type Conversation, type Message, useMay, useStore } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
 import { Cost, Icon, Notice } from '../../ui/index.ts';
 import { restored, useDraft } from './drafts.ts';
@@ -14,6 +14,8 @@ import { usePresence } from './presence.ts';
 import { SendLater } from './SendLater.tsx';
 import { Suggest } from './Suggest.tsx';
 import { TemplateMenu } from './TemplateMenu.tsx';
+import { useAnswered } from './useAnswered.ts';
+import { useNames } from './useNames.ts';
 
 const LONGEST = 1600;
 const MODES = [
@@ -24,9 +26,11 @@ const MODES = [
 interface ComposerProps {
   conversation: Conversation;
   hasInbound: boolean;
+  /** The latest text to the contact that another person, or the service, sent. */
+  answer?: Message;
 }
 
-export function Composer({ conversation, hasInbound }: ComposerProps) {
+export function Composer({ conversation, hasInbound, answer }: ComposerProps) {
   const { times, conversationId } = useStore(restored);
   const [mode, setMode] = useState('reply');
   const { id } = conversation;
@@ -47,22 +51,29 @@ export function Composer({ conversation, hasInbound }: ComposerProps) {
       {isNote ? (
         <NoteField id={id} />
       ) : (
-        <Answer key={conversationId === id ? times : 0} conversation={conversation} hasInbound={hasInbound} />
+        <Answer
+          key={conversationId === id ? times : 0}
+          conversation={conversation}
+          hasInbound={hasInbound}
+          answer={answer}
+        />
       )}
     </div>
   );
 }
 
-function Answer({ conversation, hasInbound }: ComposerProps) {
-  const { contact } = conversation;
-  if (contact.status !== 'opted_out') return <Field conversation={conversation} hasInbound={hasInbound} />;
+function Answer(props: ComposerProps) {
+  const { contact } = props.conversation;
+  if (contact.status !== 'opted_out') return <Field {...props} />;
   return <Notice kind="warn">{contact.label} has opted out. Only a START of theirs lets you text them again.</Notice>;
 }
 
-function Field({ conversation, hasInbound }: ComposerProps) {
+function Field({ conversation, hasInbound, answer }: ComposerProps) {
   const client = useClient();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useDraft(conversation.id);
+  const [text, keep] = useDraft(conversation.id);
+  const answered = useAnswered(answer);
+  const names = useNames();
   const isTyping = useTyping(text);
   usePresence(conversation.id, isTyping);
   const isEmpty = text.trim() === '';
@@ -75,9 +86,13 @@ function Field({ conversation, hasInbound }: ComposerProps) {
     field.current?.focus();
   });
   const submit = () => {
-    if (isEmpty || text.length > LONGEST) return;
+    if (isEmpty || text.length > LONGEST || !answered.permits()) return;
     send(client, conversation.id, text);
     clear();
+  };
+  const setText = (next: string) => {
+    answered.typed(next);
+    keep(next);
   };
   const clear = () => {
     setText('');
@@ -97,7 +112,7 @@ function Field({ conversation, hasInbound }: ComposerProps) {
       <Textarea
         ref={field}
         aria-label={`Text to ${conversation.contact.label}`}
-        placeholder={`Text to ${conversation.contact.label}`}
+        placeholder="Write a text"
         autosize
         minRows={2}
         maxRows={8}
@@ -109,13 +124,21 @@ function Field({ conversation, hasInbound }: ComposerProps) {
           if (event.key === 'Escape') field.current?.blur();
         }}
       />
+      {answered.asked && (
+        <Notice kind="warn">
+          <span role="alert">
+            {names(answered.asked.actor)} has answered since you began: “{answered.asked.body}” Send again to send yours
+            too.
+          </span>
+        </Notice>
+      )}
       <div className={styles.foot}>
         <Cost text={text} to={conversation.contact.phone} />
         <span className={styles.tools}>
           {hasInbound && <Suggest id={conversation.id} onSuggested={insert} />}
           <TemplateMenu onChoose={insert} contact={conversation.contact} />
           <SendLater id={conversation.id} text={text} onSent={clear} />
-          <Button size="xs" type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
+          <Button ml="auto" size="xs" type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
             Send
           </Button>
         </span>

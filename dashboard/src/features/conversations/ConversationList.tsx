@@ -1,33 +1,43 @@
 // The conversations of a view, the one with the latest text first.
 
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { TextInput } from '@mantine/core';
-import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { Button } from '@mantine/core';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { useQuery } from 'urql';
-import { type Conversation, type ResultOf, usePages, useUpdates, useViewer } from '../../graphql/index.ts';
+import {
+  type Conversation,
+  type ResultOf,
+  usePages,
+  useThrottled,
+  useUpdates,
+  useViewer,
+} from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Badge, brief, Empty, Failure, Heading, Skeleton, useSettled } from '../../ui/index.ts';
+import { Badge, brief, Empty, Failure, Heading, Skeleton } from '../../ui/index.ts';
 import { hasDraft } from './drafts.ts';
 import styles from './inbox.module.css';
+import { InboxFilters } from './InboxFilters.tsx';
 import { NewText } from './NewText.tsx';
-import { InboxCounts, inboxListing } from './queries.ts';
-import { filterOf, type View, VIEWS } from './views.ts';
+import { InboxCounts, inboxListing, waitingListing } from './queries.ts';
+import { useSteady } from './useSteady.ts';
+import { filterOf, type InboxSearch, validated, type View, VIEWS } from './views.ts';
 
-const ROW = 72;
+const ROW = 60;
 const NEAR_END = 10;
 
 export function ConversationList({ view, openId }: { view: View; openId?: number }) {
   const { id } = useViewer();
-  const [search, setSearch] = useState('');
-  const pages = usePages(inboxListing, filterOf(view, id, useSettled(search.trim())));
+  const navigate = useNavigate();
+  const search = validated(useSearch({ strict: false }));
+  const pages = usePages(search.sort ? waitingListing : inboxListing, filterOf(view, id, search));
   const [{ data: sizes }, countAgain] = useQuery({ query: InboxCounts, requestPolicy: 'cache-and-network' });
   const refresh = useThrottled(() => {
     pages.refresh();
     countAgain({ requestPolicy: 'network-only' });
   });
   useUpdates((update) => {
-    if (update === 'missed' || 'conversation' in update) refresh();
+    if (update === 'missed' || 'conversation' in update || update.__typename === 'CampaignUpdate') refresh();
   });
   useMoves(pages.rows, view, openId);
   return (
@@ -37,23 +47,21 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
           {openId ? <h2>Inbox</h2> : <Heading>Inbox</Heading>}
           <NewText view={view} />
         </div>
-        <TextInput
-          type="search"
-          size="xs"
-          mb={8}
-          aria-label="Search conversations"
-          placeholder="Search names, phones, texts"
-          value={search}
-          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
-        />
+        <InboxFilters search={search} onChange={(next) => void navigate({ to: '.', search: next, replace: true })} />
         <Views counts={sizes?.conversation_counts} />
       </div>
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length > 0 && <Rows pages={pages} view={view} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
-      {pages.rows.length === 0 && !pages.isLoading && <Empty>{VIEWS.find(({ name }) => name === view)?.empty}</Empty>}
+      {pages.rows.length === 0 && !pages.isLoading && !pages.error && <Empty>{emptyOf(view, search)}</Empty>}
     </section>
   );
+}
+
+function emptyOf(view: View, { search, number, sort }: InboxSearch): string {
+  if (search) return 'No conversation with a contact of this name, phone or e-mail address.';
+  if (number || sort) return 'No conversation of this view fits the number and order.';
+  return VIEWS.find(({ name }) => name === view)?.empty ?? '';
 }
 
 type Counts = ResultOf<typeof InboxCounts>['conversation_counts'];
@@ -65,7 +73,7 @@ function Views({ counts }: { counts?: Counts }) {
   return (
     <nav className={styles.views} aria-label="Views">
       {VIEWS.map(({ name, label }) => (
-        <Link key={name} to="/inbox/$view" params={{ view: name }} className={styles.view}>
+        <Link key={name} to="/inbox/$view" params={{ view: name }} search={true} className={styles.view}>
           {label} {sizes[name] ? (sizes[name] > COUNTED ? `${COUNTED}+` : sizes[name]) : ''}
         </Link>
       ))}
@@ -80,7 +88,7 @@ interface RowsProps {
 
 function Rows({ pages, view }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
-  const { rows, more } = pages;
+  const { rows, moved, hold, release } = useSteady(pages.rows);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -89,12 +97,17 @@ function Rows({ pages, view }: RowsProps) {
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
-  const loadMore = useEffectEvent(more);
+  const loadMore = useEffectEvent(pages.more);
   useEffect(() => {
     if (last >= rows.length - NEAR_END) loadMore();
   }, [last, rows.length]);
   return (
-    <div ref={box} className={styles.rows}>
+    <div ref={box} className={styles.rows} onPointerEnter={hold} onPointerLeave={release}>
+      {moved > 0 && (
+        <Button className={styles.moved} size="compact-xs" onClick={release}>
+          {moved} new
+        </Button>
+      )}
       <div style={{ position: 'relative', height: virtual.getTotalSize() }}>
         {items.map(({ index, start, key }) => {
           const row = rows[index];
@@ -113,6 +126,7 @@ function Row({ row, view, top }: { row: Conversation; view: View; top: number })
     <Link
       to="/inbox/$view/$id"
       params={{ view, id }}
+      search={true}
       className={`${styles.row} ${unread_count ? styles.unread : ''}`}
       style={{ transform: `translateY(${top}px)` }}
     >
@@ -149,28 +163,6 @@ function useMoves(rows: Conversation[], view: View, openId?: number): void {
     const step = { j: 1, k: -1 }[key];
     const present = rows.findIndex(({ id }) => id === openId);
     const next = step && rows[Math.max(0, present + step)];
-    if (next) void navigate({ to: '/inbox/$view/$id', params: { view, id: next.id } });
+    if (next) void navigate({ to: '/inbox/$view/$id', params: { view, id: next.id }, search: true });
   });
-}
-
-const PAUSE = 400;
-
-/** Call a function at once, and once more after a pause if it was asked for meanwhile. */
-function useThrottled(call: () => void): () => void {
-  const latest = useRef(call);
-  const timer = useRef<number>(undefined);
-  const isAsked = useRef(false);
-  useEffect(() => {
-    latest.current = call;
-  });
-  useEffect(() => () => window.clearTimeout(timer.current), []);
-  return function run() {
-    isAsked.current = timer.current !== undefined;
-    if (isAsked.current) return;
-    latest.current();
-    timer.current = window.setTimeout(() => {
-      timer.current = undefined;
-      if (isAsked.current) run();
-    }, PAUSE);
-  };
 }

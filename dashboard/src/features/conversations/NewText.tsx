@@ -1,24 +1,23 @@
 // A text to a phone that there may be no conversation with yet.
 
 import { Button, Checkbox, Modal, Textarea, TextInput } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { Cost, Icon, Refused, useAct } from '../../ui/index.ts';
+import { Cost, Icon, Refused, useAct, useNewDialog } from '../../ui/index.ts';
 import { FirstText } from './mutations.ts';
 import type { View } from './views.ts';
 
 export function NewText({ view }: { view: View }) {
-  const [isOpen, dialog] = useDisclosure();
+  const [isOpen, setOpen] = useNewDialog();
   if (!useMay('messages:send')) return null;
   return (
     <>
-      <Button size="xs" leftSection={<Icon name="plus" size={16} />} onClick={dialog.open}>
+      <Button size="xs" leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen(true)}>
         New text
       </Button>
-      <Modal opened={isOpen} onClose={dialog.close} title="New text">
-        <NewTextForm view={view} onSent={dialog.close} />
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="New text">
+        <NewTextForm view={view} onSent={() => setOpen(false)} />
       </Modal>
     </>
   );
@@ -38,7 +37,8 @@ function NewTextForm({ view, onSent }: { view: View; onSent: () => void }) {
     if (!sent) return;
     const id = sent.send_message.message?.conversation_id;
     onSent();
-    if (id) await navigate({ to: '/inbox/$view/$id', params: { view: view === 'closed' ? 'open' : view, id } });
+    const params = { view: view === 'closed' ? ('open' as const) : view, id: id ?? 0 };
+    if (id) await navigate({ to: '/inbox/$view/$id', params, search: true });
   };
   const edit = (set: (text: string) => void) => (text: string) => {
     key.current = '';

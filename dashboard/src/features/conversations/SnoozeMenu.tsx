@@ -2,9 +2,10 @@
 
 import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
+import type { Conversation } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { instant, useAct } from '../../ui/index.ts';
-import { Snooze } from './mutations.ts';
+import { instant, offerUndo, useAct } from '../../ui/index.ts';
+import { SetStatus, Snooze } from './mutations.ts';
 
 const MORNING = 9;
 
@@ -24,14 +25,22 @@ function morning(now: Date, days: number): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
 }
 
-export function SnoozeMenu({ id, onSnoozed }: { id: number; onSnoozed: () => void }) {
+interface SnoozeMenuProps {
+  conversation: Conversation;
+  onSnoozed: () => void;
+}
+
+export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const act = useAct(Snooze);
+  const reopen = useAct(SetStatus);
   useKeys((key) => {
     if (key === 's') setOpen(true);
   });
   const snooze = async (until: Date) => {
-    if (await act.run({ id, snoozed_until: until.toISOString() })) onSnoozed();
+    if (!(await act.run({ id, snoozed_until: until.toISOString() }))) return;
+    onSnoozed();
+    void offerUndo(`Put off: ${contact.label}`, () => void reopen.run({ id, status: 'open' }));
   };
   return (
     <Menu opened={isOpen} onChange={setOpen}>

@@ -1,14 +1,13 @@
 // A conversation: its messages, what is decided about it, and the field for the reply.
 
-import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { useQuery } from 'urql';
-import { changed, type Message, useStore } from '../../graphql/index.ts';
+import { changed, type Message, useStore, useViewer } from '../../graphql/index.ts';
 import { Button } from '@mantine/core';
-import { Empty, Failure, Skeleton } from '../../ui/index.ts';
+import { Empty, Failure, Heading, Icon, Skeleton } from '../../ui/index.ts';
 import { Bubble, WaitingBubble } from './Bubble.tsx';
 import { Composer } from './Composer.tsx';
-import { ContactPanel } from './ContactPanel.tsx';
 import { type Entry, EntryLine, useEntries } from './Entries.tsx';
 import { Decision } from './Decision.tsx';
 import styles from './inbox.module.css';
@@ -19,23 +18,38 @@ import { useReading } from './useReading.ts';
 import { useThread } from './useThread.ts';
 import type { View } from './views.ts';
 
+/** The person beside the thread is loaded after the texts. */
+const ContactPanel = lazy(async () => ({ default: (await import('./ContactPanel.tsx')).ContactPanel }));
+
 export function Thread({ id, view }: { id: number; view: View }) {
   const navigate = useNavigate();
-  const [{ data, error, fetching }] = useQuery({ query: InboxConversation, variables: { id } });
+  const [{ data, error, fetching }, again] = useQuery({ query: InboxConversation, variables: { id } });
   const thread = useThread(id);
   const conversation = data?.conversation;
   const { entries, refresh } = useEntries(id, thread.messages[0]?.created_at, conversation?.version);
+  const isFirstLoad = thread.isLoading && thread.messages.length === 0;
   useReading(conversation, thread.messages);
+  const viewer = useViewer();
+  const isOfOthers = ({ direction, actor }: Message) =>
+    direction === 'outbound' && !(actor.kind === 'user' && actor.id === viewer.id);
   if (!conversation) {
     return (
       <div className={styles.thread}>
-        {fetching ? <Skeleton /> : error ? <Failure error={error} /> : <Empty>This conversation does not exist.</Empty>}
+        <header className={styles.threadHead}>
+          <Link to="/inbox/$view" params={{ view }} search={true} className={styles.back} aria-label="Back to the list">
+            <Icon name="back" />
+          </Link>
+          <Heading>Conversation</Heading>
+        </header>
+        {fetching && <Skeleton />}
+        {!fetching && error && <Failure error={error} retry={() => load(again, thread.refresh)} />}
+        {!fetching && !error && <Empty>This conversation does not exist.</Empty>}
       </div>
     );
   }
   const leave = () => {
     changed();
-    void navigate({ to: '/inbox/$view', params: { view } });
+    void navigate({ to: '/inbox/$view', params: { view }, search: true });
   };
   return (
     <>
@@ -45,18 +59,30 @@ export function Thread({ id, view }: { id: number; view: View }) {
         <Log
           id={id}
           messages={thread.messages}
-          entries={entries}
+          entries={isFirstLoad ? [] : entries}
           onChanged={refresh}
           hasMore={thread.hasMore}
           more={thread.more}
           isLoading={thread.isLoading}
         />
         {conversation.possible_opt_out && <Decision id={id} />}
-        <Composer conversation={conversation} hasInbound={thread.messages.some(isInbound)} />
+        <Composer
+          conversation={conversation}
+          hasInbound={thread.messages.some(isInbound)}
+          answer={thread.messages.findLast(isOfOthers)}
+        />
       </section>
-      <ContactPanel conversation={conversation} />
+      <Suspense>
+        <ContactPanel contact={conversation.contact} />
+      </Suspense>
     </>
   );
+}
+
+/** Load a conversation and its texts again. */
+function load(again: (options: { requestPolicy: 'network-only' }) => void, refresh: () => void): void {
+  again({ requestPolicy: 'network-only' });
+  refresh();
 }
 
 interface LogProps {

@@ -6,7 +6,7 @@ import { useRef } from 'react';
 import { useQuery } from 'urql';
 import { type Conversation, useMay } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Badge, Heading, Icon, Refused, useAct } from '../../ui/index.ts';
+import { Badge, Heading, Icon, offerUndo, Refused, useAct } from '../../ui/index.ts';
 import styles from './inbox.module.css';
 import { Assign, MarkUnread, SetStatus } from './mutations.ts';
 import { usePresent } from './presence.ts';
@@ -27,7 +27,9 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
   const act = useAct(SetStatus);
   const isOpen = status === 'open';
   const toggle = async () => {
-    if ((await act.run({ id, status: isOpen ? 'closed' : 'open' })) && isOpen) onClosed();
+    if (!(await act.run({ id, status: isOpen ? 'closed' : 'open' })) || !isOpen) return;
+    onClosed();
+    void offerUndo(`Closed: ${contact.label}`, () => void act.run({ id, status: 'open' }));
   };
   const unread = useAct(MarkUnread);
   const leaveUnread = async () => {
@@ -39,17 +41,16 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
   });
   return (
     <header className={styles.threadHead}>
-      <Link to="/inbox/$view" params={{ view }} className={styles.back} aria-label="Back to the list">
+      <Link to="/inbox/$view" params={{ view }} search={true} className={styles.back} aria-label="Back to the list">
         <Icon name="back" />
       </Link>
       <div>
         <Heading>{contact.label}</Heading>
-        {contact.label !== contact.phone && <span className={styles.soft}>{contact.phone}</span>}
         <Others id={id} />
       </div>
       <div className={styles.threadActions}>
         {mayChange && <Assignee conversation={conversation} />}
-        {mayChange && isOpen && <SnoozeMenu id={id} onSnoozed={onClosed} />}
+        {mayChange && isOpen && <SnoozeMenu conversation={conversation} onSnoozed={onClosed} />}
         {mayChange && (
           <Button variant="default" size="xs" loading={act.isBusy} onClick={() => void toggle()}>
             {isOpen ? 'Close' : 'Open again'}
@@ -86,18 +87,23 @@ function Assignee({ conversation }: { conversation: Conversation }) {
     field.current?.focus();
   });
   const people = (data?.users ?? []).filter(({ role }) => role !== 'service');
-  const { id, version } = conversation;
-  const assign = (value: string | null) =>
-    void act.run({ id, assignee_id: value ? Number(value) : null, expected_version: version });
+  const { id, version, assignee_id: before } = conversation;
   const choices = people.map(({ id, email, first_name, last_name }) => ({
     value: String(id),
     label: `${first_name} ${last_name}`.trim() || email,
   }));
+  const assign = async (value: string | null) => {
+    const done = await act.run({ id, assignee_id: value ? Number(value) : null, expected_version: version });
+    if (!done) return;
+    const undone = { id, assignee_id: before, expected_version: done.assign_conversation.version };
+    const name = choices.find((each) => each.value === value)?.label ?? 'nobody';
+    void offerUndo(`Assigned to ${name}`, () => void act.run(undone));
+  };
   return (
     <Select
       ref={field}
       size="xs"
-      w={150}
+      w={136}
       aria-label="Assigned to"
       placeholder="Nobody"
       clearable
@@ -105,7 +111,7 @@ function Assignee({ conversation }: { conversation: Conversation }) {
       data={choices}
       value={conversation.assignee_id ? String(conversation.assignee_id) : null}
       error={act.refusal?.text}
-      onChange={assign}
+      onChange={(value) => void assign(value)}
     />
   );
 }

@@ -167,3 +167,34 @@ export const Decide = graphql(
   `,
   [ConversationRow],
 );
+
+export const ChangeContact = graphql(`
+  mutation InboxChangeContact($id: BigInt!, $changes: ContactChanges!) {
+    update_contact(id: $id, changes: $changes) {
+      id
+      pipeline_stage
+      tags
+      score
+    }
+  }
+`);
+
+export const AddTag = graphql(`
+  mutation InboxAddTag($id: BigInt!, $tag: String!) {
+    add_tag(id: $id, tag: $tag) {
+      id
+      tags
+      score
+    }
+  }
+`);
+
+export const RemoveTag = graphql(`
+  mutation InboxRemoveTag($id: BigInt!, $tag: String!) {
+    remove_tag(id: $id, tag: $tag) {
+      id
+      tags
+      score
+    }
+  }
+`);

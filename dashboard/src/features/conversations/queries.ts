@@ -17,7 +17,9 @@ export const Inbox = graphql(
       $unread_only: Boolean!
       $unassigned: Boolean!
       $possible_opt_out: Boolean!
+      $phone_number_id: BigInt
       $search: String
+      $sort: ConversationSort!
       $after: String
     ) {
       conversations(
@@ -26,7 +28,9 @@ export const Inbox = graphql(
         unread_only: $unread_only
         unassigned: $unassigned
         possible_opt_out: $possible_opt_out
+        phone_number_id: $phone_number_id
         search: $search
+        sort: $sort
         first: 40
         after: $after
       ) {
@@ -61,6 +65,12 @@ export const inboxListing: Listing<ResultOf<typeof Inbox>, VariablesOf<typeof In
   document: Inbox,
   connectionOf: ({ conversations }) => conversations,
   isAfter: (row, other) => row.last_message_at < other.last_message_at,
+};
+
+/** The conversations by how long they wait: a refreshed list begins anew. */
+export const waitingListing: typeof inboxListing = {
+  document: Inbox,
+  connectionOf: ({ conversations }) => conversations,
 };
 
 export const InboxConversation = graphql(
@@ -145,6 +155,16 @@ export const threadListing: Listing<ResultOf<typeof Thread>, VariablesOf<typeof 
   connectionOf: ({ conversation }) => conversation?.messages ?? NOTHING,
   isAfter: (row, other) => row.id < other.id,
 };
+
+export const InboxNumbers = graphql(`
+  query InboxNumbers {
+    phone_numbers {
+      id
+      label
+      phone_number
+    }
+  }
+`);
 
 export const InboxUsers = graphql(`
   query InboxUsers {

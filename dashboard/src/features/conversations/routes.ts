@@ -1,9 +1,10 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
-import { isView } from './views.ts';
+import { isView, validated } from './views.ts';
 
 const staticData = { scope: 'conversations:read' };
-const component = lazyRouteComponent(() => import('./InboxPage.tsx'), 'InboxPage');
+const component = page(() => import('./InboxPage.tsx'), 'InboxPage');
 
 const first = createRoute({
   getParentRoute: () => root,
@@ -18,6 +19,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'inbox/$view',
   staticData,
+  validateSearch: validated,
   params: { parse: ({ view }) => ({ view: isView(view) ? view : ('open' as const) }) },
   component,
 });
@@ -26,6 +28,7 @@ const thread = createRoute({
   getParentRoute: () => root,
   path: 'inbox/$view/$id',
   staticData,
+  validateSearch: validated,
   params: {
     parse: ({ view, id }) => ({ view: isView(view) ? view : ('open' as const), id: Number.parseInt(id, 10) || 0 }),
     stringify: ({ view, id }) => ({ view, id: String(id) }),

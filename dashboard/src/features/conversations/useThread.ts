@@ -1,7 +1,7 @@
 // The messages of a conversation, the oldest first, with what comes in and what is accepted meanwhile.
 
 import { useEffect, useReducer } from 'react';
-import { type Message, usePages, useUpdates } from '../../graphql/index.ts';
+import { type Message, usePages, useThrottled, useUpdates } from '../../graphql/index.ts';
 import { threadListing } from './queries.ts';
 import { onSent } from './outbox.ts';
 
@@ -9,9 +9,11 @@ type News = ReadonlyMap<number, Message>;
 
 export function useThread(id: number) {
   const pages = usePages(threadListing, { id });
+  const refresh = useThrottled(pages.refresh);
   const [news, add] = useReducer(withMessage, new Map());
   useUpdates((update) => {
     if (update === 'missed') pages.refresh();
+    else if (update.__typename === 'CampaignUpdate') refresh();
     else if ('message' in update && update.message?.conversation_id === id) add(update.message);
   });
   useEffect(() => onSent((message) => message.conversation_id === id && add(message)), [id]);

@@ -1,4 +1,4 @@
-// The views of the inbox: which conversations each one lists.
+// The views of the inbox and the filters in its address: which conversations are listed, and in which order.
 
 import type { VariablesOf } from '../../graphql/index.ts';
 import type { Inbox } from './queries.ts';
@@ -19,19 +19,39 @@ export function isView(name: string): name is View {
   return VIEWS.some((view) => view.name === name);
 }
 
+/** The filters in the address, which all views share: an unknown value becomes the default. */
+export interface InboxSearch {
+  search?: string;
+  number?: number;
+  sort?: 'oldest_waiting';
+}
+
+export function validated(given: Record<string, unknown>): InboxSearch {
+  const number = Number(given.number);
+  return {
+    search: given.search ? String(given.search) : undefined,
+    number: number > 0 && Number.isSafeInteger(number) ? number : undefined,
+    sort: given.sort === 'oldest_waiting' ? 'oldest_waiting' : undefined,
+  };
+}
+
 type Filter = Omit<VariablesOf<typeof Inbox>, 'after'>;
 
-const ALL: Filter = { unread_only: false, unassigned: false, possible_opt_out: false, search: null };
+const ALL: Filter = { unread_only: false, unassigned: false, possible_opt_out: false, sort: 'latest' };
 
-export function filterOf(view: View, userId: number, search: string): Filter {
-  const filters: Record<View, Partial<Filter>> = {
-    open: { status: 'open' },
-    mine: { status: 'open', assignee_id: userId },
-    unassigned: { status: 'open', unassigned: true },
-    unread: { unread_only: true },
-    snoozed: { status: 'snoozed' },
-    'possible-opt-out': { possible_opt_out: true },
-    closed: { status: 'closed' },
-  };
-  return search ? { ...ALL, search } : { ...ALL, ...filters[view] };
+const FILTERS: Record<View, Partial<Filter>> = {
+  open: { status: 'open' },
+  mine: { status: 'open' },
+  unassigned: { status: 'open', unassigned: true },
+  unread: { unread_only: true },
+  snoozed: { status: 'snoozed' },
+  'possible-opt-out': { possible_opt_out: true },
+  closed: { status: 'closed' },
+};
+
+/** Return the variables of a list. A search reads the conversations of all views. */
+export function filterOf(view: View, userId: number, { search, number, sort }: InboxSearch): Filter {
+  const chosen: Filter = { ...ALL, phone_number_id: number, sort: sort ?? 'latest' };
+  if (search) return { ...chosen, search };
+  return { ...chosen, ...FILTERS[view], ...(view === 'mine' && { assignee_id: userId }) };
 }

@@ -1,100 +1,92 @@
-// Home: what to set up next, the credits, and what became of the last texts.
+// Home: what to set up next, what needs a person, the credits, and what became of the last texts.
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
-import { type ResultOf, useMay, useViewer } from '../../graphql/index.ts';
-import { Badge, Card, count, Failure, Icon, money, Notice, Page, Skeleton, words } from '../../ui/index.ts';
+import { useMay, useThrottled, useUpdates, useViewer } from '../../graphql/index.ts';
+import { count, Failure, Icon, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
+import { Attention } from './Attention.tsx';
 import styles from './home.module.css';
-import { HomeBalance, HomePageQuery, HomeTotals } from './queries.ts';
+import { HomeBalance, HomeConversations, HomePageQuery } from './queries.ts';
+import { Steps } from './Steps.tsx';
+import { Traffic } from './Traffic.tsx';
 
-const DAYS = 7;
-
-const PLACES: Record<string, string> = {
-  company_name: '/settings/company',
-  support_contact: '/settings/company',
-  quiet_hours: '/settings/company',
-  carrier: '/numbers',
-  phone_number: '/numbers',
-  credits: '/billing',
-  payments: '/billing',
-  webhook: '/settings/keys',
-};
+const ENDLESS = 9999;
 
 export function HomePage() {
   const { first_name } = useViewer();
+  const mayReadTexts = useMay('messages:read');
   const [{ data, error }, retry] = useQuery({ query: HomePageQuery, requestPolicy: 'cache-and-network' });
+  const status = data?.setup_status;
+  const isReady = status?.steps.every(({ is_done, is_required }) => is_done || !is_required);
   return (
     <Page title={first_name ? `Hello, ${first_name}` : 'Home'}>
-      {error && <Failure error={error} retry={retry} />}
-      {!data && !error && <Skeleton />}
-      {data && !data.setup_status.texts_reach_phones && (
-        <Notice kind="warn">
-          <Icon name="warning" />
-          Texts stay on this machine until a carrier is connected: the sandbox takes them, and no phone receives them.
-        </Notice>
-      )}
       <div className={styles.figures}>
         {useMay('billing:read') && <BalanceFigures />}
-        {useMay('messages:read') && <SendFigures />}
+        {useMay('conversations:read') && <ConversationFigures />}
       </div>
-      {data && <Steps steps={data.setup_status.steps} />}
+      {error && <Failure error={error} retry={retry} />}
+      {!status && !error && <Skeleton />}
+      {status && !status.texts_reach_phones && (
+        <Notice kind="warn">
+          <Icon name="warning" />
+          <span>
+            Texts stay on this machine until a carrier is connected: the sandbox takes them, and no phone receives them.
+          </span>
+        </Notice>
+      )}
+      {status && <Attention />}
+      {status && !isReady && <Steps steps={status.steps} />}
+      {status && mayReadTexts && <Traffic />}
+      {status && isReady && <Steps steps={status.steps} />}
     </Page>
   );
 }
 
-function Figure({ name, value, note }: { name: string; value: string; note?: string }) {
+interface FigureProps {
+  to: string;
+  name: string;
+  value: string;
+  note: string;
+}
+
+function Figure({ to, name, value, note }: FigureProps) {
   return (
-    <div className={styles.figure}>
+    <Link to={to} className={styles.figure}>
       <span>{name}</span>
       <strong>{value}</strong>
-      {note && <span>{note}</span>}
-    </div>
+      <span>{note}</span>
+    </Link>
   );
 }
 
+const NOT_YET = ['Credits', 'Credits last'];
+
 function BalanceFigures() {
   const [{ data }] = useQuery({ query: HomeBalance, requestPolicy: 'cache-and-network' });
-  if (!data) return <Figure name="Credits" value="…" />;
+  if (!data) return NOT_YET.map((name) => <Figure key={name} to="/billing" name={name} value="…" note="&nbsp;" />);
   const { balance, rate, currency, daily_avg_send, estimated_days_left } = data.balance;
-  const lasts = estimated_days_left >= 9999 ? 'More than a year' : `${count(estimated_days_left)} days`;
+  const lasts = estimated_days_left >= ENDLESS ? 'Over a year' : plural(estimated_days_left, 'day');
   return (
     <>
-      <Figure name="Credits" value={count(balance)} note={`worth ${money(balance * rate, currency)}`} />
-      <Figure name="Credits left for" value={lasts} note={`at ${count(daily_avg_send)} credits a day`} />
+      <Figure to="/billing" name="Credits" value={count(balance)} note={`worth ${money(balance * rate, currency)}`} />
+      <Figure to="/billing" name="Credits last" value={lasts} note={`at ${count(daily_avg_send)} credits a day`} />
     </>
   );
 }
 
-function SendFigures() {
-  const [{ data }] = useQuery({ query: HomeTotals, variables: { days: DAYS }, requestPolicy: 'cache-and-network' });
-  const total = data?.delivery_rates?.[0];
-  if (!total) return <Figure name={`Texts, ${DAYS} days`} value={data ? '0' : '…'} />;
-  const rate = total.rate === null ? 'no reports yet' : `${(total.rate * 100).toFixed(1)} % delivered`;
-  const failed = total.failed ? `${count(total.failed)} failed` : 'none failed';
-  return <Figure name={`Texts, ${DAYS} days`} value={count(total.sent)} note={`${rate}, ${failed}`} />;
-}
-
-type SetupSteps = ResultOf<typeof HomePageQuery>['setup_status'];
-
-function Steps({ steps }: { steps: SetupSteps['steps'] }) {
-  const maySet = useMay('account:write');
+function ConversationFigures() {
+  const [{ data }, again] = useQuery({ query: HomeConversations, requestPolicy: 'cache-and-network' });
+  const refresh = useThrottled(() => again({ requestPolicy: 'network-only' }));
+  useUpdates((update) => {
+    if (update === 'missed' || update.__typename === 'NewMessageUpdate') refresh();
+  });
+  const { unread, unassigned } = data?.conversation_counts ?? { unread: '…', unassigned: '…' };
+  const read = unread === 0 ? 'everything is read' : 'with new texts';
+  const assigned = unassigned === 0 ? 'all are assigned' : 'open conversations';
   return (
-    <Card title="Set-up">
-      <ol className={styles.steps}>
-        {steps.map(({ name, is_done, is_required, text }) => (
-          <li key={name} className={is_done ? styles.done : undefined}>
-            <span className={styles.mark} aria-hidden="true">
-              {is_done && <Icon name="check" size={14} />}
-            </span>
-            <div style={{ flex: 1 }}>
-              <strong>{words(name)}</strong>{' '}
-              {is_done ? <Badge kind="good">Done</Badge> : !is_required && <Badge>Optional</Badge>}
-              <div>{text}</div>
-            </div>
-            {!is_done && maySet && PLACES[name] && <Link to={PLACES[name]}>Set it up</Link>}
-          </li>
-        ))}
-      </ol>
-    </Card>
+    <>
+      <Figure to="/inbox/unread" name="Unread" value={`${unread}`} note={read} />
+      <Figure to="/inbox/unassigned" name="Unassigned" value={`${unassigned}`} note={assigned} />
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { graphql } from '../../graphql/index.ts';
+import { graphql, type ResultOf } from '../../graphql/index.ts';
 
 export const HomePageQuery = graphql(`
   query HomePage {
@@ -15,6 +15,8 @@ export const HomePageQuery = graphql(`
   }
 `);
 
+export type SetupStep = ResultOf<typeof HomePageQuery>['setup_status']['steps'][number];
+
 export const HomeBalance = graphql(`
   query HomeBalance {
     balance {
@@ -23,32 +25,64 @@ export const HomeBalance = graphql(`
       currency
       daily_avg_send
       estimated_days_left
+      low_balance
+      is_low
     }
   }
 `);
 
-export const HomeRates = graphql(`
-  query HomeRates($days: Int!) {
-    delivery_rates(days: $days, by: hour) {
-      key
-      sent
-      delivered
-      failed
-      pending
+export const HomeConversations = graphql(`
+  query HomeConversations {
+    conversation_counts {
+      unread
+      unassigned
+      possible_opt_out
     }
   }
 `);
 
-export const HomeTotals = graphql(`
-  query HomeTotals($days: Int!) {
-    delivery_rates(days: $days) {
-      key
+export const HomeTexts = graphql(`
+  query HomeTexts($days: Int!, $bucket: StatsBucket!, $time_zone: String!) {
+    delivery_stats(days: $days, bucket: $bucket, time_zone: $time_zone) {
+      start
       sent
       delivered
       failed
-      pending
-      rate
-      is_low_sample
+      replies
+      opt_outs
+    }
+  }
+`);
+
+export type Point = ResultOf<typeof HomeTexts>['delivery_stats'][number];
+
+export const HomeWebhooks = graphql(`
+  query HomeWebhooks {
+    webhooks {
+      id
+      target_url
+      status
+      failing_since
+    }
+    crm_connections {
+      integration_id
+      kind
+      state
+    }
+  }
+`);
+
+export const HomeConnections = graphql(`
+  query HomeConnections {
+    carrier_connections {
+      id
+      name
+      health {
+        alerts {
+          kind
+          text
+        }
+      }
     }
   }
 `);

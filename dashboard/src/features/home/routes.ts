@@ -1,9 +1,12 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
+import { validated } from './search.ts';
 
 export const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   staticData: { scope: 'account:read' },
-  component: lazyRouteComponent(() => import('./HomePage.tsx'), 'HomePage'),
+  validateSearch: validated,
+  component: page(() => import('./HomePage.tsx'), 'HomePage'),
 });

@@ -11,6 +11,7 @@ import {
   count,
   Facts,
   Notice,
+  percent,
   Refused,
   Table,
   Time,
@@ -18,7 +19,7 @@ import {
   words,
 } from '../../ui/index.ts';
 import { ConnectionForm } from './ConnectionForm.tsx';
-import { percent, stateOf } from './model.ts';
+import { stateOf } from './model.ts';
 import { ImportNumbers, PauseConnection, RemoveConnection, ResumeConnection } from './mutations.ts';
 import { NumberForm } from './NumberForm.tsx';
 import styles from './numbers.module.css';

@@ -3,8 +3,7 @@
 import { Select } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { Card, count, Failure, Skeleton, Table } from '../../ui/index.ts';
-import { percent } from './model.ts';
+import { Card, count, Failure, percent, Skeleton, Table } from '../../ui/index.ts';
 import { type Rate, Rates } from './queries.ts';
 
 const DAYS = 30;

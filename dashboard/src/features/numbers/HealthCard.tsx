@@ -3,8 +3,8 @@
 import { Progress } from '@mantine/core';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
-import { Badge, Card, Failure, Skeleton, words } from '../../ui/index.ts';
-import { HEALTH, percent } from './model.ts';
+import { Badge, Card, Failure, percent, Skeleton, words } from '../../ui/index.ts';
+import { HEALTH } from './model.ts';
 import styles from './numbers.module.css';
 import { Health } from './queries.ts';
 
@@ -16,7 +16,7 @@ export function HealthCard({ id }: { id: number }) {
   return (
     <Card title="Health, last 7 days">
       {error && <Failure error={error} retry={again} />}
-      {!health && !error && <Skeleton rows={3} />}
+      {!health && !error && <Skeleton rows={4} />}
       {health && <Score health={health} />}
     </Card>
   );

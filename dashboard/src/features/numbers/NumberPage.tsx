@@ -5,7 +5,19 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Card, ConfirmButton, Empty, Facts, Failure, Page, Refused, Skeleton, Time, useAct } from '../../ui/index.ts';
+import {
+  Card,
+  ConfirmButton,
+  Empty,
+  Facts,
+  Failure,
+  grouped,
+  Page,
+  Refused,
+  Skeleton,
+  Time,
+  useAct,
+} from '../../ui/index.ts';
 import { DeliveryCard } from './DeliveryCard.tsx';
 import { HealthCard } from './HealthCard.tsx';
 import { Release, Rename, SetActive, SetPace, SetPrimary } from './mutations.ts';
@@ -38,7 +50,7 @@ export function NumberPage() {
   }
   return (
     <Page
-      title={number.phone_number}
+      title={grouped(number.phone_number)}
       aside={<NumberState number={number} />}
       actions={mayWrite && <Actions number={number} onChanged={reload} />}
     >
@@ -85,8 +97,8 @@ function Actions({ number, onChanged }: { number: PhoneNumber; onChanged: () => 
       </Button>
       <ConfirmButton
         label="Release"
-        title={`Release ${phone_number}?`}
-        act={`Release ${phone_number}`}
+        title={`Release ${grouped(phone_number)}?`}
+        act={`Release ${grouped(phone_number)}`}
         state={release}
         run={() => release.run({ id })}
         onDone={() => void navigate({ to: '/numbers' })}

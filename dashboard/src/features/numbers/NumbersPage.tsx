@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
-import { Badge, Empty, Failure, Page, Skeleton, Table } from '../../ui/index.ts';
+import { Badge, Empty, Failure, Page, Phone, Skeleton, Table } from '../../ui/index.ts';
 import { Connections } from './Connections.tsx';
 import { HEALTH } from './model.ts';
 import { Health, Numbers, type PhoneNumber } from './queries.ts';
@@ -34,7 +34,7 @@ function NumberTable({ numbers }: { numbers: PhoneNumber[] }) {
           title: 'Number',
           cell: ({ id, phone_number }) => (
             <Link to="/numbers/$id" params={{ id }}>
-              {phone_number}
+              <Phone number={phone_number} />
             </Link>
           ),
         },

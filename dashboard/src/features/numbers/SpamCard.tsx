@@ -11,7 +11,7 @@ export function SpamCard({ id }: { id: number }) {
   return (
     <Card title="Signs of spam">
       {error && <Failure error={error} retry={again} />}
-      {!check && !error && <Skeleton rows={2} />}
+      {!check && !error && <Skeleton rows={8} />}
       {check && (
         <>
           <div className={styles.score}>

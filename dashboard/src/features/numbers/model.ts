@@ -10,10 +10,6 @@ export const HEALTH: Record<'good' | 'watch' | 'poor' | 'unknown', { kind: Kind;
   unknown: { kind: 'plain', word: 'Too few results' },
 };
 
-export function percent(share: number): string {
-  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(share);
-}
-
 /** Return the state of a connection: what needs a person comes before what was chosen. */
 export function stateOf({ status, health }: Pick<CarrierConnection, 'status' | 'health'>): {
   kind: Kind;

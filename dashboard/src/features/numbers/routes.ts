@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
 const staticData = { scope: 'numbers:read' };
@@ -7,7 +8,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'numbers',
   staticData,
-  component: lazyRouteComponent(() => import('./NumbersPage.tsx'), 'NumbersPage'),
+  component: page(() => import('./NumbersPage.tsx'), 'NumbersPage'),
 });
 
 const one = createRoute({
@@ -15,7 +16,7 @@ const one = createRoute({
   path: 'numbers/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import('./NumberPage.tsx'), 'NumberPage'),
+  component: page(() => import('./NumberPage.tsx'), 'NumberPage'),
 });
 
 export const numbers = [list, one];

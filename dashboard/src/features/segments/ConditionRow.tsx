@@ -2,7 +2,8 @@
 
 import { ActionIcon, Select } from '@mantine/core';
 import { Icon } from '../../ui/index.ts';
-import { labelOf, OPERATORS } from './labels.ts';
+import { CountedTexts } from './CountedTexts.tsx';
+import { labelOf, operatorOf } from './labels.ts';
 import { type Condition, keptValues } from './model.ts';
 import type { Field } from './queries.ts';
 import styles from './segments.module.css';
@@ -24,7 +25,7 @@ export function ConditionRow({ condition, fields, path, refused, onChange, onRem
   const changeField = (name: string | null) => {
     const next = fields.find((each) => each.name === name);
     const op = next?.operators[0];
-    if (next && op) onChange({ ...condition, field: next.name, op, values: [] });
+    if (next && op) onChange({ ...condition, field: next.name, op, values: [], counted: {} });
   };
   return (
     <div className={styles.condition}>
@@ -39,7 +40,7 @@ export function ConditionRow({ condition, fields, path, refused, onChange, onRem
       <Select
         aria-label={`Comparison of ${label}`}
         allowDeselect={false}
-        data={(field?.operators ?? [condition.op]).map((op) => ({ value: op, label: OPERATORS[op] }))}
+        data={(field?.operators ?? [condition.op]).map((op) => ({ value: op, label: operatorOf(op, field?.kind) }))}
         value={condition.op}
         onChange={(value) => {
           const op = field?.operators.find((each) => each === value);
@@ -49,6 +50,9 @@ export function ConditionRow({ condition, fields, path, refused, onChange, onRem
       <div className={styles.values}>
         <Values condition={condition} field={field} onChange={(values) => onChange({ ...condition, values })} />
       </div>
+      {condition.field === 'message_count' && (
+        <CountedTexts counted={condition.counted} onChange={(counted) => onChange({ ...condition, counted })} />
+      )}
       {onRemove && (
         <ActionIcon
           variant="subtle"

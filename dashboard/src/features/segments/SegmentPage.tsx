@@ -5,7 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Confirm, Empty, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, Badge, Card, Confirm, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
 import { Builder } from './Builder.tsx';
 import { filterOf, fromContacts, type Group, isComplete, treeOf } from './model.ts';
 import { CreateSegment, DeleteSegment, UpdateSegment } from './mutations.ts';
@@ -26,15 +26,9 @@ export function SegmentPage() {
   const segment = data?.segment;
   if (!segment) {
     return (
-      <Page title="Segment">
-        {fetching ? (
-          <Skeleton />
-        ) : error ? (
-          <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
-        ) : (
-          <Empty>There is no such segment.</Empty>
-        )}
-      </Page>
+      <Absent title="Segment" isLoading={fetching} error={error} retry={() => again({ requestPolicy: 'network-only' })}>
+        There is no such segment.
+      </Absent>
     );
   }
   return (

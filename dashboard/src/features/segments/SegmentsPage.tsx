@@ -16,12 +16,10 @@ export function SegmentsPage() {
   );
   const isEmpty = pages.rows.length === 0 && !pages.isLoading && !pages.error;
   return (
-    <Page title="Segments" actions={!isEmpty && add}>
+    <Page title="Segments" actions={add}>
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
-      {isEmpty && (
-        <Empty action={add}>A segment is a filter with a name: a campaign reaches the contacts that it has then.</Empty>
-      )}
+      {isEmpty && <Empty>A segment is a filter with a name: a campaign reaches the contacts that it has then.</Empty>}
       {pages.rows.length > 0 && (
         <Table
           label="Segments"

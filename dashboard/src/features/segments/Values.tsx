@@ -7,7 +7,7 @@ import { oneOf } from '../contacts/index.ts';
 import { words } from '../../ui/index.ts';
 import { labelOf } from './labels.ts';
 import { type Condition, durationOf, entryOf, instantOf, localOf, UNITS } from './model.ts';
-import { type Field, SegmentTags, SegmentUsers } from './queries.ts';
+import { type Field, SegmentCampaigns, SegmentSequences, SegmentTags, SegmentUsers } from './queries.ts';
 import styles from './segments.module.css';
 
 interface ValuesProps {
@@ -135,8 +135,14 @@ function Duration({ label, value, isDate, onChange }: DurationProps) {
 function useOptions(field?: Field): { value: string; label: string }[] | undefined {
   const mayReadTags = useMay('contacts:read');
   const mayReadUsers = useMay('conversations:write');
-  const [{ data: tags }] = useQuery({ query: SegmentTags, pause: field?.kind !== 'tags' || !mayReadTags });
+  const [{ data: tags }] = useQuery({
+    query: SegmentTags,
+    pause: field?.kind !== 'tags' || !mayReadTags,
+    requestPolicy: 'cache-and-network',
+  });
   const [{ data: users }] = useQuery({ query: SegmentUsers, pause: field?.name !== 'assignee_id' || !mayReadUsers });
+  const records = useRecords(field?.name);
+  if (field?.kind === 'ids') return records;
   if (field?.kind === 'tags') return tags?.tags.map(({ name }) => ({ value: name, label: name }));
   if (field?.name === 'assignee_id') {
     return users?.users.map(({ id, email, first_name }) => ({ value: String(id), label: first_name || email }));
@@ -145,4 +151,13 @@ function useOptions(field?: Field): { value: string; label: string }[] | undefin
     return ['true', 'false'].map((value) => ({ value, label: value === 'true' ? 'Yes' : 'No' }));
   if (!field || field.choices.length === 0) return undefined;
   return field.choices.map((value) => ({ value, label: field.kind === 'choice' ? words(value) : value }));
+}
+
+/** Return the campaigns or drip sequences that a field takes. */
+function useRecords(name?: string): { value: string; label: string }[] {
+  const mayRead = useMay('campaigns:read');
+  const [{ data: campaigns }] = useQuery({ query: SegmentCampaigns, pause: name !== 'replied_to' || !mayRead });
+  const [{ data: sequences }] = useQuery({ query: SegmentSequences, pause: name !== 'enrolled_in' || !mayRead });
+  const found = name === 'replied_to' ? campaigns?.campaigns.nodes : sequences?.sequences.nodes;
+  return found?.map(({ id, name: label }) => ({ value: String(id), label: `${label} (${id})` })) ?? [];
 }

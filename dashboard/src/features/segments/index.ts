@@ -1,1 +1,3 @@
-export { SegmentNames } from './queries.ts';
+export { Conditions } from './Conditions.tsx';
+export { condition, filterOf, group, type Group, isComplete, treeOf } from './model.ts';
+export { SegmentNames, SegmentSize } from './queries.ts';

@@ -14,9 +14,13 @@ const FIELDS: Record<string, string> = {
   updated_at: 'Changed',
   last_inbound_at: 'Last text from them',
   last_outbound_at: 'Last text to them',
+  message_count: 'Number of texts',
+  opted_out_at: 'Opted out',
+  replied_to: 'Replied to campaigns',
+  enrolled_in: 'Under way in sequences',
 };
 
-export const OPERATORS: Record<Operator, string> = {
+const OPERATORS: Record<Operator, string> = {
   eq: 'is',
   ne: 'is not',
   in: 'is one of',
@@ -38,6 +42,18 @@ export const OPERATORS: Record<Operator, string> = {
   is_set: 'is known',
   is_empty: 'is not known',
 };
+
+const OF_IDS: Partial<Record<Operator, string>> = {
+  has_any: 'any of',
+  has_all: 'all of',
+  has_none: 'none of',
+  is_set: 'at least one',
+  is_empty: 'none',
+};
+
+export function operatorOf(op: Operator, kind?: Field['kind']): string {
+  return (kind === 'ids' && OF_IDS[op]) || OPERATORS[op];
+}
 
 export const GROUPS: Record<Match, string> = {
   all: 'All of these are true',

@@ -16,11 +16,15 @@ export type Filter = VariablesOf<typeof SegmentPreviewed>['filter'];
 export type Match = (typeof MATCHES)[number];
 export type Operator = Field['operators'][number];
 
+/** The texts that a condition counts; without a member, any. */
+export type Counted = Pick<Filter, 'direction' | 'status' | 'within'>;
+
 export interface Condition {
   key: string;
   field: string;
   op: Operator;
   values: string[];
+  counted: Counted;
 }
 
 export interface Group {
@@ -45,8 +49,8 @@ export function isGroup(node: Node): node is Group {
   return 'match' in node;
 }
 
-export function condition(field: string, op: Operator, values: string[] = []): Condition {
-  return { key: crypto.randomUUID(), field, op, values };
+export function condition(field: string, op: Operator, values: string[] = [], counted: Counted = {}): Condition {
+  return { key: crypto.randomUUID(), field, op, values, counted };
 }
 
 export function group(match: Match, nodes: Node[]): Group {
@@ -57,7 +61,7 @@ export function group(match: Match, nodes: Node[]): Group {
 export function filterOf(node: Node): Filter {
   if (isGroup(node)) return { [node.match]: node.nodes.map(filterOf) };
   const value = entryOf(node.op) === 'none' ? null : node.values;
-  return { field: node.field, op: node.op, value };
+  return { field: node.field, op: node.op, value, ...node.counted };
 }
 
 /** Return the tree of a saved filter; its root is a group. */
@@ -71,7 +75,11 @@ function nodeOf(filter: unknown): Node {
   const match = MATCHES.find((each) => Array.isArray(given[each]));
   if (match) return group(match, (given[match] as unknown[]).map(nodeOf));
   const values = Array.isArray(given.value) ? given.value.map(String) : [];
-  return condition(String(given.field), given.op as Operator, values);
+  return condition(String(given.field), given.op as Operator, values, countedOf(given));
+}
+
+function countedOf({ direction, status, within }: Counted): Counted {
+  return { ...(direction && { direction }), ...(status && { status }), ...(within && { within }) };
 }
 
 /** Tell whether every condition has the values that it needs. */

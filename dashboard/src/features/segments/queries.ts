@@ -81,6 +81,28 @@ export const SegmentUsers = graphql(`
   }
 `);
 
+export const SegmentCampaigns = graphql(`
+  query SegmentCampaigns {
+    campaigns(first: 200) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
+
+export const SegmentSequences = graphql(`
+  query SegmentSequences {
+    sequences(first: 200) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
+
 export const SegmentPreviewed = graphql(`
   query SegmentPreviewed($filter: SegmentFilter!) {
     preview_segment(filter: $filter) {
@@ -93,6 +115,16 @@ export const SegmentPreviewed = graphql(`
         status
         dnd_sms
       }
+    }
+  }
+`);
+
+export const SegmentSize = graphql(`
+  query SegmentSize($id: BigInt!) {
+    preview_segment(id: $id) {
+      total_count
+      sendable_count
+      is_exact
     }
   }
 `);

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 import { validated } from '../contacts/search.ts';
 
@@ -8,7 +9,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'segments',
   staticData,
-  component: lazyRouteComponent(() => import('./SegmentsPage.tsx'), 'SegmentsPage'),
+  component: page(() => import('./SegmentsPage.tsx'), 'SegmentsPage'),
 });
 
 const fresh = createRoute({
@@ -16,7 +17,7 @@ const fresh = createRoute({
   path: 'segments/new',
   staticData: { scope: 'campaigns:write' },
   validateSearch: validated,
-  component: lazyRouteComponent(() => import('./SegmentPage.tsx'), 'NewSegmentPage'),
+  component: page(() => import('./SegmentPage.tsx'), 'NewSegmentPage'),
 });
 
 const one = createRoute({
@@ -24,7 +25,7 @@ const one = createRoute({
   path: 'segments/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import('./SegmentPage.tsx'), 'SegmentPage'),
+  component: page(() => import('./SegmentPage.tsx'), 'SegmentPage'),
 });
 
 export const segments = [list, fresh, one];

@@ -2,7 +2,7 @@
 
 import { Button, Checkbox } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
-import { Card, Notice, Refused, Time, useAct } from '../../ui/index.ts';
+import { Notice, Refused, Time, useAct } from '../../ui/index.ts';
 import { ContactPicker, type PickedContact } from '../contacts/index.ts';
 import { Enroll } from './mutations.ts';
 import type { Sequence } from './queries.ts';
@@ -33,40 +33,38 @@ export function EnrollForm({ sequence: { id, status }, onEnrolled }: EnrollFormP
     onEnrolled();
   };
   return (
-    <Card title="Enroll a contact">
-      <form className={styles.form} onSubmit={(event) => void submit(event)}>
-        <ContactPicker
-          label="Contact"
-          value={contact}
-          onChange={(next) => {
-            key.current = '';
-            act.forget();
-            setContact(next);
-          }}
-        />
-        <Checkbox
-          label="This person agreed to get these texts from us."
-          checked={isAgreed}
-          onChange={({ currentTarget }) => setAgreed(currentTarget.checked)}
-        />
-        {act.refusal && <Refused refusal={act.refusal} />}
-        {done && (
-          <div role="status">
-            <Notice kind="good">
-              <span>
-                {done.label} {done.already_enrolled ? 'was under way already' : 'is enrolled'}:{' '}
-                {status === 'paused' ? 'the next text waits until the sequence goes on' : 'the next text is due '}
-                {status !== 'paused' && <Time at={done.next_send_at} full />}.
-              </span>
-            </Notice>
-          </div>
-        )}
-        <div>
-          <Button type="submit" loading={act.isBusy} disabled={!contact || !isAgreed}>
-            Enroll {contact?.label ?? 'the contact'}
-          </Button>
+    <form className={styles.form} onSubmit={(event) => void submit(event)}>
+      <ContactPicker
+        label="Contact"
+        value={contact}
+        onChange={(next) => {
+          key.current = '';
+          act.forget();
+          setContact(next);
+        }}
+      />
+      <Checkbox
+        label="This person agreed to get these texts from us."
+        checked={isAgreed}
+        onChange={({ currentTarget }) => setAgreed(currentTarget.checked)}
+      />
+      {act.refusal && <Refused refusal={act.refusal} />}
+      {done && (
+        <div role="status">
+          <Notice kind="good">
+            <span>
+              {done.label} {done.already_enrolled ? 'was under way already' : 'is enrolled'}:{' '}
+              {status === 'paused' ? 'the next text waits until the sequence goes on' : 'the next text is due '}
+              {status !== 'paused' && <Time at={done.next_send_at} full />}.
+            </span>
+          </Notice>
         </div>
-      </form>
-    </Card>
+      )}
+      <div>
+        <Button type="submit" loading={act.isBusy} disabled={!contact || !isAgreed}>
+          Enroll {contact?.label ?? 'the contact'}
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -1,30 +1,17 @@
 // The people who are or were in a sequence, with the reason why they left it.
 
-import { Button, SegmentedControl } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { SegmentedControl } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Pages, useMay } from '../../graphql/index.ts';
-import {
-  Badge,
-  Card,
-  Confirm,
-  Empty,
-  Failure,
-  type Kind,
-  More,
-  Skeleton,
-  Table,
-  Time,
-  useAct,
-  words,
-} from '../../ui/index.ts';
+import { Card, Confirm, Empty, Failure, More, Skeleton, Table, useAct } from '../../ui/index.ts';
 import { oneOf } from '../contacts/index.ts';
+import { Acts, LABELS, Next, State, When } from './EnrollmentCells.tsx';
 import { Unenroll } from './mutations.ts';
 import type { Enrollment, Sequence } from './queries.ts';
 import { STATES } from './routes.ts';
 
-const KINDS: Record<Enrollment['status'], Kind> = { active: 'good', completed: 'plain', exited: 'warn' };
-const LABELS = { active: 'Under way', completed: 'Completed', exited: 'Left' };
+const route = getRouteApi('/sequences/$id');
 
 interface EnrollmentsProps {
   pages: Pages<Enrollment>;
@@ -34,13 +21,12 @@ interface EnrollmentsProps {
 }
 
 export function Enrollments({ pages, sequence, status, onChange }: EnrollmentsProps) {
-  const navigate = useNavigate();
+  const navigate = route.useNavigate();
   const act = useAct(Unenroll);
   const [leaving, setLeaving] = useState<Enrollment>();
   const maySend = useMay('campaigns:send');
-  const { id, steps } = sequence;
   const choose = (value: string) =>
-    void navigate({ to: '/sequences/$id', params: { id }, search: { status: oneOf(STATES, value) }, replace: true });
+    void navigate({ search: (old) => ({ ...old, status: oneOf(STATES, value) }), replace: true });
   const leave = async () => {
     if (!leaving || !(await act.run({ enrollment_id: leaving.id }))) return;
     setLeaving(undefined);
@@ -75,30 +61,14 @@ export function Enrollments({ pages, sequence, status, onChange }: EnrollmentsPr
                 </Link>
               ),
             },
-            { title: 'State', cell: (row) => <Badge kind={KINDS[row.status]}>{LABELS[row.status]}</Badge> },
-            {
-              title: 'Next',
-              cell: (row) =>
-                row.status === 'active' ? `Text ${row.position} of ${steps.length}` : words(row.exit_reason) || '–',
-            },
-            {
-              title: 'When',
-              cell: ({ next_send_at, ended_at }) => <Time at={next_send_at ?? ended_at} full />,
-            },
+            { title: 'State', cell: (row) => <State row={row} /> },
+            { title: 'Next', cell: (row) => <Next row={row} sequence={sequence} /> },
+            { title: 'When', cell: (row) => <When row={row} /> },
             {
               title: 'Actions',
               cell: (row) =>
                 maySend &&
-                row.status === 'active' && (
-                  <Button
-                    size="compact-xs"
-                    variant="subtle"
-                    aria-label={`End for ${row.contact.label}`}
-                    onClick={() => setLeaving(row)}
-                  >
-                    End
-                  </Button>
-                ),
+                row.status === 'active' && <Acts row={row} onChange={onChange} onEnd={() => setLeaving(row)} />,
             },
           ]}
         />

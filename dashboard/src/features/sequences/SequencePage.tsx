@@ -1,15 +1,15 @@
-// One drip sequence: its texts along a line of time, its figures, and the people who are in it.
+// One drip sequence: its texts along a line of time with their figures, its rules, and the people who are in it.
 
-import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, usePages, useUpdates } from '../../graphql/index.ts';
-import { Confirm, Empty, Failure, Page, plural, Refused, Skeleton, useAct } from '../../ui/index.ts';
-import { EnrollForm } from './EnrollForm.tsx';
+import { Absent, Card, count, Page, plural, words } from '../../ui/index.ts';
+import { Control } from './Control.tsx';
+import { EnrollCard } from './EnrollCard.tsx';
 import { Enrollments } from './Enrollments.tsx';
-import { UpdateStatus } from './mutations.ts';
-import { enrollmentsListing, type Sequence, SequenceFigures, SequenceOne } from './queries.ts';
+import { SavedPreview } from './Preview.tsx';
+import { exitsInWords, windowInWords } from './model.ts';
+import { enrollmentsListing, type Sequence, SequenceOne } from './queries.ts';
 import styles from './sequences.module.css';
 import { SequenceState } from './SequenceState.tsx';
 import { timingOf } from './timing.ts';
@@ -23,18 +23,13 @@ export function SequencePage() {
     variables: { id },
     requestPolicy: 'cache-and-network',
   });
+  const reload = () => again({ requestPolicy: 'network-only' });
   const sequence = data?.sequence;
   if (!sequence) {
     return (
-      <Page title="Sequence">
-        {fetching ? (
-          <Skeleton />
-        ) : error ? (
-          <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
-        ) : (
-          <Empty>There is no such sequence.</Empty>
-        )}
-      </Page>
+      <Absent title="Sequence" isLoading={fetching} error={error} retry={reload}>
+        There is no such sequence.
+      </Absent>
     );
   }
   return (
@@ -43,92 +38,104 @@ export function SequencePage() {
       aside={<SequenceState status={sequence.status} />}
       actions={<Control sequence={sequence} />}
     >
-      <Known sequence={sequence} />
+      <Known sequence={sequence} reload={reload} />
     </Page>
   );
 }
 
-function Known({ sequence }: { sequence: Sequence }) {
-  const { id, steps, status } = sequence;
-  const { status: wanted } = route.useSearch();
+function Known({ sequence, reload }: { sequence: Sequence; reload: () => void }) {
+  const { id, status } = sequence;
+  const { status: wanted, job } = route.useSearch();
   const pages = usePages(enrollmentsListing, { id, status: wanted });
-  const [{ data }, countAgain] = useQuery({
-    query: SequenceFigures,
-    variables: { id },
-    requestPolicy: 'cache-and-network',
-  });
-  const reload = () => {
+  const renew = () => {
     pages.refresh();
-    countAgain({ requestPolicy: 'network-only' });
+    reload();
   };
   useUpdates((update) => {
-    if (update === 'missed') reload();
+    if (update === 'missed') renew();
   });
   const mayEnroll = useMay('campaigns:send') && status !== 'archived';
-  const figure = (label: string, counted?: { total_count: number; total_is_exact: boolean } | null) => (
-    <div>
-      <dd>{counted ? `${counted.total_count}${counted.total_is_exact ? '' : '+'}` : '–'}</dd>
-      <dt>{label}</dt>
-    </div>
-  );
+  const mayPreview = useMay('contacts:read') && status !== 'archived';
   return (
     <>
-      <dl className={styles.figures}>
-        {figure('under way', data?.active)}
-        {figure('got every text', data?.completed)}
-        {figure('left before', data?.exited)}
-      </dl>
+      <Figures sequence={sequence} />
       <div className={styles.columns}>
-        <ol className={styles.line} aria-label="Texts">
-          {steps.map((step) => (
-            <li key={step.position} className={styles.step}>
-              <section className={styles.card} aria-label={`Text ${step.position}`}>
-                <h2>{timingOf(step, step.position === 1)}</h2>
-                <p className={styles.body} dir="auto">
-                  {step.body}
-                </p>
-              </section>
-            </li>
-          ))}
-        </ol>
-        {mayEnroll && <EnrollForm sequence={sequence} onEnrolled={reload} />}
+        <Texts sequence={sequence} />
+        <div>
+          {mayEnroll && <EnrollCard sequence={sequence} job={job} onEnrolled={renew} />}
+          <RulesInWords sequence={sequence} />
+          {mayPreview && <SavedPreview id={id} />}
+        </div>
       </div>
-      <Enrollments pages={pages} sequence={sequence} status={wanted} onChange={reload} />
+      <Enrollments pages={pages} sequence={sequence} status={wanted} onChange={renew} />
     </>
   );
 }
 
-function Control({ sequence: { id, name, status } }: { sequence: Sequence }) {
-  const act = useAct(UpdateStatus);
-  const [isAsked, setAsked] = useState(false);
-  const [{ data }] = useQuery({ query: SequenceFigures, variables: { id } });
-  const isActive = status === 'active';
-  const people = plural(data?.active?.total_count ?? 0, 'person', 'people');
-  if (!useMay('campaigns:write') || status === 'archived') return null;
+function Figures({ sequence: { counts } }: { sequence: Sequence }) {
+  const figures: [number, string][] = [
+    [counts.active, 'under way'],
+    [counts.completed + counts.finishing, 'got every text'],
+    [counts.exited, 'left before'],
+  ];
+  if (counts.paused > 0) figures.splice(1, 0, [counts.paused, 'of them paused']);
   return (
-    <>
-      <Button
-        variant="default"
-        loading={act.isBusy && !isAsked}
-        onClick={() => void act.run({ id, status: isActive ? 'paused' : 'active' })}
-      >
-        {isActive ? 'Pause' : 'Go on'}
-      </Button>
-      <Button variant="default" onClick={() => setAsked(true)}>
-        Archive
-      </Button>
-      {act.refusal && !isAsked && <Refused refusal={act.refusal} />}
-      <Confirm
-        title={`Archive ${name}?`}
-        act={`Archive ${name}`}
-        isOpen={isAsked}
-        isBusy={act.isBusy}
-        refusal={act.refusal}
-        onClose={() => setAsked(false)}
-        onConfirm={async () => (await act.run({ id, status: 'archived' })) && setAsked(false)}
-      >
-        It ends for the {people} who are under way in it: they get no further text. Nobody can be enrolled after that.
-      </Confirm>
-    </>
+    <dl className={styles.figures}>
+      {figures.map(([value, label]) => (
+        <div key={label}>
+          <dd>{count(value)}</dd>
+          <dt>{label}</dt>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Texts({ sequence: { steps } }: { sequence: Sequence }) {
+  return (
+    <ol className={styles.line} aria-label="Texts">
+      {steps.map((step) => (
+        <li key={step.key} className={styles.step}>
+          <section className={styles.card} aria-label={`Text ${step.position}`}>
+            <h2>{timingOf(step, step.position === 1)}</h2>
+            <p className={styles.body} dir="auto">
+              {step.body}
+            </p>
+            <p className={styles.soft}>
+              {plural(step.waiting_count, 'person waits', 'people wait')} for it · sent to{' '}
+              {plural(step.sent_count, 'person', 'people')}
+            </p>
+          </section>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function RulesInWords({ sequence }: { sequence: Sequence }) {
+  const { exits, window, counts, steps_version, older_versions } = sequence;
+  const older = older_versions.filter(({ active_count }) => active_count > 0);
+  return (
+    <Card title={`Version ${steps_version}`}>
+      <p>{exitsInWords(exits)}</p>
+      <p>{windowInWords(window)}</p>
+      {older.map(({ steps_version: version, active_count }) => (
+        <p key={version}>
+          {plural(active_count, 'person finishes', 'people finish')} version {version}.
+        </p>
+      ))}
+      {counts.exits.length > 0 && (
+        <>
+          <h3 className={styles.head}>Why people left</h3>
+          <ul className={styles.exits} aria-label="Why people left">
+            {counts.exits.map(({ reason, count: people }) => (
+              <li key={reason}>
+                <strong>{count(people)}</strong> {words(reason)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
   );
 }

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Empty, Failure, Icon, More, Page, plural, Skeleton, Table, Time } from '../../ui/index.ts';
+import { count, Empty, Failure, Icon, More, Page, plural, Skeleton, Table, Time } from '../../ui/index.ts';
 import { sequencesListing } from './queries.ts';
 import { SequenceState } from './SequenceState.tsx';
 
@@ -20,10 +20,10 @@ export function SequencesPage() {
   );
   const isEmpty = pages.rows.length === 0 && !pages.isLoading && !pages.error;
   return (
-    <Page title="Sequences" actions={!isEmpty && add}>
+    <Page title="Sequences" actions={add}>
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
-      {isEmpty && <Empty action={add}>A sequence sends several texts to a person, days apart, until they reply.</Empty>}
+      {isEmpty && <Empty>A sequence sends several texts to a person, days apart, until they reply.</Empty>}
       {pages.rows.length > 0 && (
         <Table
           label="Sequences"
@@ -40,6 +40,8 @@ export function SequencesPage() {
             },
             { title: 'State', cell: (row) => <SequenceState status={row.status} /> },
             { title: 'Texts', cell: ({ steps }) => plural(steps.length, 'text') },
+            { title: 'Under way', isNumber: true, cell: ({ counts }) => count(counts.active) },
+            { title: 'Completed', isNumber: true, cell: ({ counts }) => count(counts.completed) },
             { title: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
           ]}
         />

@@ -1,28 +1,20 @@
-// One text of a new sequence: when it is sent and what it says. Alt with an arrow moves it.
+// One text of a sequence: when it is sent and what it says. Alt with an arrow moves it.
 
 import { ActionIcon, NumberInput, TextInput } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import type { Refusal } from '../../graphql/index.ts';
 import { Icon } from '../../ui/index.ts';
 import { TextEditor } from '../templates/index.ts';
+import type { StepDraft } from './model.ts';
 import styles from './sequences.module.css';
 import { timingOf } from './timing.ts';
 
-export interface Draft {
-  key: string;
-  days: number;
-  hours: number;
-  /** A time of the recipient's day such as 10:00; empty for none. */
-  at: string;
-  body: string;
-}
-
 interface StepFormProps {
-  step: Draft;
+  step: StepDraft;
   index: number;
   isLast: boolean;
   refused?: Refusal;
-  onChange: (step: Draft) => void;
+  onChange: (step: StepDraft) => void;
   onMove: (by: number) => void;
   onRemove?: () => void;
 }

@@ -1,10 +1,34 @@
 import { graphql } from '../../graphql/index.ts';
 import { SequenceRow } from './queries.ts';
 
-export const CreateSequence = graphql(
+export const CreateSequence = graphql(`
+  mutation SequencesCreate(
+    $name: String!
+    $steps: [NewSequenceStep!]!
+    $exits: SequenceExitsInput!
+    $window: SequenceWindowInput
+    $re_enroll_after_days: Int
+    $skips_refused: Boolean!
+    $idempotency_key: String!
+  ) {
+    create_sequence(
+      name: $name
+      steps: $steps
+      exits: $exits
+      window: $window
+      re_enroll_after_days: $re_enroll_after_days
+      skips_refused: $skips_refused
+      idempotency_key: $idempotency_key
+    ) {
+      id
+    }
+  }
+`);
+
+export const UpdateSequence = graphql(
   `
-    mutation SequencesCreate($name: String!, $steps: [NewSequenceStep!]!) {
-      create_sequence(name: $name, steps: $steps) {
+    mutation SequencesUpdate($id: BigInt!, $changes: SequenceChanges!, $migrate: Boolean!, $version: Int!) {
+      update_sequence(id: $id, changes: $changes, migrate: $migrate, expected_version: $version) {
         id
         ...SequenceRow
       }
@@ -18,6 +42,7 @@ export const UpdateStatus = graphql(`
     update_sequence_status(id: $id, status: $status) {
       id
       status
+      version
     }
   }
 `);
@@ -37,6 +62,24 @@ export const Unenroll = graphql(`
     unenroll(enrollment_id: $enrollment_id) {
       id
       status
+    }
+  }
+`);
+
+export const PauseEnrollment = graphql(`
+  mutation SequencesPauseOne($enrollment_id: BigInt!) {
+    pause_enrollment(enrollment_id: $enrollment_id) {
+      id
+      is_paused
+    }
+  }
+`);
+
+export const ResumeEnrollment = graphql(`
+  mutation SequencesResumeOne($enrollment_id: BigInt!) {
+    resume_enrollment(enrollment_id: $enrollment_id) {
+      id
+      is_paused
     }
   }
 `);

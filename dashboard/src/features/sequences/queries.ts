@@ -5,40 +5,78 @@ export const SequenceRow = graphql(`
     id
     name
     status
+    version
+    steps_version
+    re_enroll_after_days
+    skips_refused
     created_at
+    exits {
+      on_reply
+      stages
+      tags
+    }
+    window {
+      start
+      end
+      weekdays
+    }
     steps {
+      key
       position
       delay_days
       delay_minutes
       at
       body
+      waiting_count
+      sent_count
+    }
+    counts {
+      active
+      paused
+      finishing
+      completed
+      exited
+      exits {
+        reason
+        count
+      }
+    }
+    older_versions {
+      steps_version
+      active_count
     }
   }
 `);
 
-const Sequences = graphql(
-  `
-    query SequencesPage($after: String) {
-      sequences(first: 50, after: $after) {
-        nodes {
-          id
-          ...SequenceRow
+const Sequences = graphql(`
+  query SequencesPage($after: String) {
+    sequences(first: 50, after: $after) {
+      nodes {
+        id
+        name
+        status
+        created_at
+        steps {
+          position
         }
-        page_info {
-          has_next_page
-          end_cursor
+        counts {
+          active
+          completed
         }
       }
+      page_info {
+        has_next_page
+        end_cursor
+      }
     }
-  `,
-  [SequenceRow],
-);
+  }
+`);
 
 type Data = ResultOf<typeof Sequences>;
 
-export type Sequence = Data['sequences']['nodes'][number];
+export type SequenceItem = Data['sequences']['nodes'][number];
 
-export const sequencesListing: Listing<Data, VariablesOf<typeof Sequences>, Sequence> = {
+export const sequencesListing: Listing<Data, VariablesOf<typeof Sequences>, SequenceItem> = {
   document: Sequences,
   connectionOf: ({ sequences }) => sequences,
 };
@@ -55,19 +93,12 @@ export const SequenceOne = graphql(
   [SequenceRow],
 );
 
-export const SequenceFigures = graphql(`
-  query SequenceFigures($id: BigInt!) {
-    active: enrollments(sequence_id: $id, status: active, first: 1) {
-      total_count
-      total_is_exact
-    }
-    completed: enrollments(sequence_id: $id, status: completed, first: 1) {
-      total_count
-      total_is_exact
-    }
-    exited: enrollments(sequence_id: $id, status: exited, first: 1) {
-      total_count
-      total_is_exact
+export type Sequence = NonNullable<ResultOf<typeof SequenceOne>['sequence']>;
+
+export const SequenceTags = graphql(`
+  query SequenceTags {
+    tags {
+      name
     }
   }
 `);
@@ -80,6 +111,9 @@ const Enrollments = graphql(`
         status
         exit_reason
         position
+        steps_version
+        is_paused
+        paused_until
         next_send_at
         created_at
         ended_at
@@ -106,3 +140,37 @@ export const enrollmentsListing: Listing<Enrolled, VariablesOf<typeof Enrollment
   document: Enrollments,
   connectionOf: ({ enrollments }) => enrollments ?? NONE,
 };
+
+const SequenceTextRow = graphql(`
+  fragment SequenceTextRow on SequenceText @_unmask {
+    key
+    send_at
+    body
+    encoding
+    segments
+    credits
+    missing
+  }
+`);
+
+export const SequencePreviewed = graphql(
+  `
+    query SequencePreviewed($id: BigInt!, $contact_id: BigInt!) {
+      preview_sequence(id: $id, contact_id: $contact_id) {
+        ...SequenceTextRow
+      }
+    }
+  `,
+  [SequenceTextRow],
+);
+
+export const DraftPreviewed = graphql(
+  `
+    query SequenceDraftPreviewed($steps: [NewSequenceStep!]!, $window: SequenceWindowInput, $contact_id: BigInt!) {
+      preview_sequence_draft(steps: $steps, window: $window, contact_id: $contact_id) {
+        ...SequenceTextRow
+      }
+    }
+  `,
+  [SequenceTextRow],
+);

@@ -1,34 +1,48 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 import { oneOf } from '../contacts/search.ts';
 
-export const STATES = ['active', 'completed', 'exited'] as const;
+export const STATES = ['active', 'finishing', 'completed', 'exited'] as const;
 
+const params = {
+  parse: ({ id }: { id: string }) => ({ id: Number.parseInt(id, 10) || 0 }),
+  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
+};
 const staticData = { scope: 'campaigns:read' };
 
 const list = createRoute({
   getParentRoute: () => root,
   path: 'sequences',
   staticData,
-  component: lazyRouteComponent(() => import('./SequencesPage.tsx'), 'SequencesPage'),
+  component: page(() => import('./SequencesPage.tsx'), 'SequencesPage'),
 });
 
 const fresh = createRoute({
   getParentRoute: () => root,
   path: 'sequences/new',
   staticData: { scope: 'campaigns:write' },
-  component: lazyRouteComponent(() => import('./NewSequencePage.tsx'), 'NewSequencePage'),
+  component: page(() => import('./NewSequencePage.tsx'), 'NewSequencePage'),
 });
 
 const one = createRoute({
   getParentRoute: () => root,
   path: 'sequences/$id',
   staticData,
-  params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  validateSearch: ({ status }: Record<string, unknown>): { status?: (typeof STATES)[number] } => ({
+  params,
+  validateSearch: ({ status, job }: Record<string, unknown>): { status?: (typeof STATES)[number]; job?: number } => ({
     status: oneOf(STATES, status),
+    job: Number(job) || undefined,
   }),
-  component: lazyRouteComponent(() => import('./SequencePage.tsx'), 'SequencePage'),
+  component: page(() => import('./SequencePage.tsx'), 'SequencePage'),
 });
 
-export const sequences = [list, fresh, one];
+const edit = createRoute({
+  getParentRoute: () => root,
+  path: 'sequences/$id/edit',
+  staticData: { scope: 'campaigns:write' },
+  params,
+  component: page(() => import('./EditSequencePage.tsx'), 'EditSequencePage'),
+});
+
+export const sequences = [list, fresh, one, edit];

@@ -8,22 +8,29 @@ import { ContactPicker, type PickedContact, useNewestContact } from '../contacts
 import { TextPreviewed } from './queries.ts';
 import styles from './templates.module.css';
 
-export function ContactPreview({ body }: { body: string }) {
+interface ContactPreviewProps {
+  body: string;
+  /** Whether typographic characters are replaced; without it as the account sets it. */
+  isSmartEncoded?: boolean;
+}
+
+export function ContactPreview({ body, isSmartEncoded }: ContactPreviewProps) {
   const [chosen, setChosen] = useState<PickedContact>();
   const newest = useNewestContact();
   const contact = chosen ?? newest;
   return (
     <Card title="As a person reads it">
       <ContactPicker label="Contact" value={contact} onChange={setChosen} />
-      {contact && body.trim() !== '' && <Shown body={body} contact={contact} />}
+      {contact && body.trim() !== '' && <Shown body={body} contact={contact} isSmartEncoded={isSmartEncoded} />}
       {!contact && <Empty>There is no contact yet whose values could stand in place of the placeholders.</Empty>}
     </Card>
   );
 }
 
-function Shown({ body, contact }: { body: string; contact: PickedContact }) {
+function Shown({ body, contact, isSmartEncoded }: ContactPreviewProps & { contact: PickedContact }) {
   const settled = useSettled(body);
-  const [{ data, error }] = useQuery({ query: TextPreviewed, variables: { body: settled, contact_id: contact.id } });
+  const variables = { body: settled, contact_id: contact.id, is_smart_encoded: isSmartEncoded ?? null };
+  const [{ data, error }] = useQuery({ query: TextPreviewed, variables });
   const preview = data?.preview_text;
   if (error) return <p className={styles.soft}>{textOf(refusalOf(error))}</p>;
   if (!preview) return <Skeleton rows={2} />;

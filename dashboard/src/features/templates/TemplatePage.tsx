@@ -5,7 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Confirm, Empty, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, Badge, Card, Confirm, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
 import { ContactPreview } from './ContactPreview.tsx';
 import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
 import { type Template, TemplateOne } from './queries.ts';
@@ -24,15 +24,14 @@ export function TemplatePage() {
   const template = data?.template;
   if (!template) {
     return (
-      <Page title="Template">
-        {fetching ? (
-          <Skeleton />
-        ) : error ? (
-          <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
-        ) : (
-          <Empty>There is no such template.</Empty>
-        )}
-      </Page>
+      <Absent
+        title="Template"
+        isLoading={fetching}
+        error={error}
+        retry={() => again({ requestPolicy: 'network-only' })}
+      >
+        There is no such template.
+      </Absent>
     );
   }
   return (

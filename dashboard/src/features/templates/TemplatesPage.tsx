@@ -24,12 +24,12 @@ export function TemplatesPage() {
   );
   const isEmpty = pages.rows.length === 0 && !pages.isLoading && !pages.error;
   return (
-    <Page title="Templates" actions={!(isEmpty && !search) && add}>
-      {!(isEmpty && !search) && <Search search={search} />}
+    <Page title="Templates" actions={add}>
+      <Search search={search} />
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
       {isEmpty && !search && (
-        <Empty action={add}>A template is a text that you send often: replies and campaigns begin with it.</Empty>
+        <Empty>A template is a text that you send often: replies and campaigns begin with it.</Empty>
       )}
       {isEmpty && search && (
         <Empty action={<Link to="/templates">Show all templates</Link>}>No template matches.</Empty>

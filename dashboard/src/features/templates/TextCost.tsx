@@ -11,7 +11,7 @@ type Bound = NonNullable<Measured['longest']>;
 
 const MOST_SHOWN = 4;
 
-export function TextCost({ body }: { body: string }) {
+export function TextCost({ body, isSmartEncoded }: { body: string; isSmartEncoded?: boolean }) {
   const settled = useSettled(body);
   const [{ data, error }] = useQuery({ query: TextMeasured, variables: { body: settled }, pause: settled === '' });
   const measured = settled === body && body && !error ? data?.measure_text : undefined;
@@ -24,7 +24,7 @@ export function TextCost({ body }: { body: string }) {
       </span>
     );
   }
-  return <Known measured={measured} />;
+  return <Known measured={{ ...measured, is_smart_encoded: isSmartEncoded ?? measured.is_smart_encoded }} />;
 }
 
 function Known({ measured }: { measured: Measured }) {

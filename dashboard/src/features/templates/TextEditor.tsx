@@ -4,6 +4,7 @@ import { Button, Menu, Textarea } from '@mantine/core';
 import { useRef } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
+import { Compose } from './Compose.tsx';
 import { Findings } from './Findings.tsx';
 import { TextPlaceholders } from './queries.ts';
 import styles from './templates.module.css';
@@ -18,11 +19,22 @@ interface TextEditorProps {
   isReadOnly?: boolean;
   /** Whether it may be the first promotional text to a person, who must be told how to opt out. */
   isFirst?: boolean;
+  /** Whether typographic characters are replaced; without it as the account sets it. */
+  isSmartEncoded?: boolean;
   minRows?: number;
   onChange: (body: string) => void;
 }
 
-export function TextEditor({ label, body, error, isReadOnly, isFirst, minRows = 5, onChange }: TextEditorProps) {
+export function TextEditor({
+  label,
+  body,
+  error,
+  isReadOnly,
+  isFirst,
+  isSmartEncoded,
+  minRows = 5,
+  onChange,
+}: TextEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const insert = (text: string) => {
     const { selectionStart: start, selectionEnd: end } = field.current ?? { selectionStart: 0, selectionEnd: 0 };
@@ -48,8 +60,13 @@ export function TextEditor({ label, body, error, isReadOnly, isFirst, minRows = 
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <div className={styles.foot}>
-        <TextCost body={body} />
-        {!isReadOnly && <PlaceholderMenu onChoose={insert} />}
+        <TextCost body={body} isSmartEncoded={isSmartEncoded} />
+        {!isReadOnly && (
+          <div className={styles.acts}>
+            <Compose body={body} onChoose={onChange} />
+            <PlaceholderMenu onChoose={insert} />
+          </div>
+        )}
       </div>
       <Findings body={body} isFirst={isFirst} />
     </div>

@@ -32,3 +32,12 @@ export const DeleteTemplate = graphql(`
     }
   }
 `);
+
+export const ComposeCopy = graphql(`
+  mutation TextCompose($goal: String!, $tone: String!, $key: String!) {
+    compose_copy(goal: $goal, tone: $tone, count: 3, idempotency_key: $key) {
+      bodies
+      notice
+    }
+  }
+`);

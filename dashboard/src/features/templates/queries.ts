@@ -115,8 +115,8 @@ export const TextPlaceholders = graphql(`
 `);
 
 export const TextPreviewed = graphql(`
-  query TextPreviewed($body: String!, $contact_id: BigInt!) {
-    preview_text(body: $body, contact_id: $contact_id) {
+  query TextPreviewed($body: String!, $contact_id: BigInt!, $is_smart_encoded: Boolean) {
+    preview_text(body: $body, contact_id: $contact_id, is_smart_encoded: $is_smart_encoded) {
       body
       encoding
       segments

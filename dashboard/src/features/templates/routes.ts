@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
 const staticData = { scope: 'campaigns:read' };
@@ -10,14 +11,14 @@ const list = createRoute({
   validateSearch: ({ search }: Record<string, unknown>): { search?: string } => ({
     search: search ? String(search) : undefined,
   }),
-  component: lazyRouteComponent(() => import('./TemplatesPage.tsx'), 'TemplatesPage'),
+  component: page(() => import('./TemplatesPage.tsx'), 'TemplatesPage'),
 });
 
 const fresh = createRoute({
   getParentRoute: () => root,
   path: 'templates/new',
   staticData: { scope: 'campaigns:write' },
-  component: lazyRouteComponent(() => import('./TemplatePage.tsx'), 'NewTemplatePage'),
+  component: page(() => import('./TemplatePage.tsx'), 'NewTemplatePage'),
 });
 
 const one = createRoute({
@@ -25,7 +26,7 @@ const one = createRoute({
   path: 'templates/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import('./TemplatePage.tsx'), 'TemplatePage'),
+  component: page(() => import('./TemplatePage.tsx'), 'TemplatePage'),
 });
 
 export const templates = [list, fresh, one];

@@ -27,7 +27,7 @@ export function Deliveries({ pages }: { pages: Pages<Delivery> }) {
   }, [isWaiting]);
   if (pages.error) return <Failure error={pages.error} retry={pages.refresh} />;
   if (pages.rows.length === 0)
-    return pages.isLoading ? <Skeleton /> : <Empty>Nothing was delivered yet. Send a test event.</Empty>;
+    return pages.isLoading ? <Skeleton /> : <Empty>There are no such deliveries. A test event makes one.</Empty>;
   return (
     <>
       <Accordion variant="contained" order={3} classNames={{ item: styles.item }}>

@@ -1,34 +1,33 @@
-// A new webhook.
+// A new webhook, or the changes of one.
 
-import { Button, Modal, MultiSelect, TextInput } from '@mantine/core';
+import { Button, MultiSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { Refused, useAct } from '../../ui/index.ts';
 import { EVENTS } from './model.ts';
-import { CreateWebhook } from './mutations.ts';
+import { CreateWebhook, UpdateWebhook } from './mutations.ts';
 
 interface WebhookFormProps {
-  isOpen: boolean;
-  onClose: () => void;
-  onMade: (secret: string) => void;
+  webhook?: { id: number; target_url: string; description: string; events: string[] };
+  /** Called with the secret of a new webhook. */
+  onDone: (secret?: string) => void;
 }
 
-export function WebhookForm({ isOpen, onClose, onMade }: WebhookFormProps) {
-  return (
-    <Modal opened={isOpen} onClose={onClose} title="New webhook">
-      <Fields onMade={onMade} />
-    </Modal>
-  );
-}
-
-function Fields({ onMade }: Pick<WebhookFormProps, 'onMade'>) {
-  const act = useAct(CreateWebhook);
-  const [target_url, setUrl] = useState('');
-  const [description, setDescription] = useState('');
-  const [events, setEvents] = useState<string[]>([]);
+export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
+  const create = useAct(CreateWebhook);
+  const update = useAct(UpdateWebhook);
+  const [target_url, setUrl] = useState(webhook?.target_url ?? '');
+  const [description, setDescription] = useState(webhook?.description ?? '');
+  const [events, setEvents] = useState<string[]>(webhook?.events ?? []);
+  const refusal = create.refusal ?? update.refusal;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const made = await act.run({ target_url, events, description });
-    if (made) onMade(made.create_webhook.secret);
+    const given = { target_url, events, description };
+    if (webhook) {
+      if (await update.run({ id: webhook.id, changes: given })) onDone();
+      return;
+    }
+    const made = await create.run(given);
+    if (made) onDone(made.create_webhook.secret);
   };
   return (
     <form style={{ display: 'grid', gap: 12 }} onSubmit={(event) => void submit(event)}>
@@ -42,7 +41,7 @@ function Fields({ onMade }: Pick<WebhookFormProps, 'onMade'>) {
       />
       <MultiSelect
         label="Events"
-        data={EVENTS}
+        data={[...new Set([...EVENTS, ...events])]}
         value={events}
         onChange={setEvents}
         searchable
@@ -54,9 +53,9 @@ function Fields({ onMade }: Pick<WebhookFormProps, 'onMade'>) {
         value={description}
         onChange={({ currentTarget }) => setDescription(currentTarget.value)}
       />
-      {act.refusal && <Refused refusal={act.refusal} />}
-      <Button type="submit" loading={act.isBusy} disabled={!target_url || events.length === 0}>
-        Make the webhook
+      {refusal && <Refused refusal={refusal} />}
+      <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!target_url || events.length === 0}>
+        {webhook ? 'Save the webhook' : 'Make the webhook'}
       </Button>
     </form>
   );

@@ -1,6 +1,6 @@
 // The webhooks of the account: where events are posted to, and whether they arrive.
 
-import { Button } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
@@ -28,6 +28,9 @@ export function Webhooks() {
         <Card title="The secret of the webhook">
           <p>It signs every delivery after Standard Webhooks. It can be shown again, and the audit log says by whom.</p>
           <Secret value={secret} label="Secret" />
+          <Button variant="default" size="xs" onClick={() => setSecret(undefined)}>
+            I stored it
+          </Button>
         </Card>
       )}
       {error && <Failure error={error} retry={again} />}
@@ -36,15 +39,15 @@ export function Webhooks() {
         <Empty>No webhook yet. A webhook posts events, such as a text that came in, to your address.</Empty>
       )}
       {rows && rows.length > 0 && <WebhookTable rows={rows} />}
-      <WebhookForm
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
-        onMade={(made) => {
-          setSecret(made);
-          setAdding(false);
-          again({ requestPolicy: 'network-only' });
-        }}
-      />
+      <Modal opened={isAdding} onClose={() => setAdding(false)} title="New webhook">
+        <WebhookForm
+          onDone={(made) => {
+            setSecret(made);
+            setAdding(false);
+            again({ requestPolicy: 'network-only' });
+          }}
+        />
+      </Modal>
     </section>
   );
 }
@@ -52,7 +55,7 @@ export function Webhooks() {
 function WebhookTable({ rows }: { rows: Row[] }) {
   return (
     <Table
-      label="Webhooks"
+      label="Addresses of webhooks"
       rows={rows}
       keyOf={({ id }) => id}
       columns={[

@@ -7,4 +7,5 @@ export const EVENTS = [
   'message.failed',
   'contact.created',
   'contact.opted_out',
+  'automation.webhook',
 ];

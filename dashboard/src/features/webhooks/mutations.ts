@@ -56,6 +56,14 @@ export const ReplayFailed = graphql(`
   }
 `);
 
+export const RotateSecret = graphql(`
+  mutation WebhooksRotate($id: BigInt!) {
+    rotate_webhook_secret(id: $id, overlap_hours: 24) {
+      secret
+    }
+  }
+`);
+
 export const RevealSecret = graphql(`
   mutation WebhooksReveal($id: BigInt!) {
     reveal_webhook_secret(id: $id) {

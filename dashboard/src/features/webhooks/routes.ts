@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
 export const webhooks = createRoute({
@@ -6,5 +7,5 @@ export const webhooks = createRoute({
   path: 'settings/keys/webhooks/$id',
   staticData: { scope: 'webhooks:manage' },
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  component: lazyRouteComponent(() => import('./WebhookPage.tsx'), 'WebhookPage'),
+  component: page(() => import('./WebhookPage.tsx'), 'WebhookPage'),
 });

@@ -1,0 +1,1 @@
+"""Everything that happened with a contact, in one order."""

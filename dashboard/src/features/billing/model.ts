@@ -1,0 +1,25 @@
+// Amounts of money, and what was spent, in words.
+
+import { plural } from '../../ui/index.ts';
+import type { Spend } from './queries.ts';
+import type { SpendSearch } from './search.ts';
+
+/** Return an amount in the smallest unit of a currency in whole units. */
+export function inWhole(amount: number, currency: string): number {
+  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
+  return amount / 10 ** maximumFractionDigits;
+}
+
+export const SPANS: Record<NonNullable<SpendSearch['by']>, { days: number; label: string; during: string }> = {
+  day: { days: 30, label: 'By day', during: 'in the last 30 days' },
+  week: { days: 182, label: 'By week', during: 'in the last 26 weeks' },
+  month: { days: 366, label: 'By month', during: 'in the last 12 months' },
+};
+
+/** Return what was spent as a sentence. */
+export function spentIn({ by_kind: { spent, points } }: Spend, during: string): string {
+  if (spent === 0) return `No credits were spent ${during}.`;
+  const of = (kind: string) => points.find((point) => point.kind === kind)?.spent ?? 0;
+  const parts = of('ai') ? `: ${plural(of('messages'), 'credit')} on texts, ${plural(of('ai'), 'credit')} on AI` : '';
+  return `${plural(spent, 'credit')} were spent ${during}${parts || ', all on texts'}.`;
+}

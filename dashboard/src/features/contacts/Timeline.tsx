@@ -1,0 +1,113 @@
+// Everything that happened with a contact, the newest first.
+
+import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useQuery } from 'urql';
+import { useMay, useUpdates } from '../../graphql/index.ts';
+import { Badge, Card, Empty, Failure, type Kind, Skeleton, Time, words } from '../../ui/index.ts';
+import { useNames } from '../conversations/index.ts';
+import styles from './contacts.module.css';
+import { ContactTimeline, ContactTimelineBrief, sentenceOf, type TimelineEntry } from './timeline.ts';
+
+export function Timeline({ id }: { id: number }) {
+  const [cursors, setCursors] = useState<(string | null)[]>([null]);
+  return (
+    <Card title="Timeline">
+      {cursors.map((after, index) => (
+        <Part
+          key={after}
+          id={id}
+          after={after}
+          isLast={index === cursors.length - 1}
+          onMore={(end) => setCursors([...cursors, end])}
+          onChange={() => setCursors([null])}
+        />
+      ))}
+    </Card>
+  );
+}
+
+interface PartProps {
+  id: number;
+  after: string | null;
+  isLast: boolean;
+  onMore: (end: string) => void;
+  onChange: () => void;
+}
+
+function Part({ id, after, isLast, onMore, onChange }: PartProps) {
+  const seesAll = [useMay('messages:read'), useMay('conversations:read')].every(Boolean);
+  const [{ data, error, fetching }, again] = useQuery({
+    query: seesAll ? ContactTimeline : ContactTimelineBrief,
+    variables: { id, after },
+    requestPolicy: 'cache-and-network',
+  });
+  useUpdates((update) => {
+    if (after !== null || (update !== 'missed' && !concerns(update, id))) return;
+    onChange();
+    again({ requestPolicy: 'network-only' });
+  });
+  if (error) return <Failure error={error} retry={() => again()} />;
+  if (!data) return <Skeleton rows={4} />;
+  const { entries = [], end_cursor } = data.contact_timeline ?? { end_cursor: null };
+  return (
+    <>
+      {entries.length === 0 && <Empty>Nothing has happened yet.</Empty>}
+      <ol className={styles.timeline}>
+        {entries.map((entry) => (
+          <Entry key={`${entry.kind} ${entry.record_id} ${entry.at} ${entry.detail}`} entry={entry} />
+        ))}
+      </ol>
+      {isLast && end_cursor && (
+        <Button size="xs" variant="default" loading={fetching} onClick={() => onMore(end_cursor)}>
+          Show earlier
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Tell whether an update is about a contact; those without a contact are not. */
+function concerns(update: object, id: number): boolean {
+  const { conversation, contact_id } = update as { conversation?: { contact?: { id: number } }; contact_id?: number };
+  return conversation?.contact?.id === id || contact_id === id;
+}
+
+const STATES: Record<string, Kind> = { delivered: 'good', failed: 'bad' };
+
+function Entry({ entry }: { entry: TimelineEntry }) {
+  const names = useNames();
+  const { kind, at, actor, message, note } = entry;
+  const body = message?.body ?? note?.body;
+  return (
+    <li className={styles.entry}>
+      <div>
+        <What entry={entry} />
+        {message && message.direction === 'outbound' && (
+          <Badge kind={STATES[message.status] ?? 'plain'}>{words(message.status)}</Badge>
+        )}
+        <span className={styles.when}>
+          {actor && kind !== 'added' && !(message && message.direction === 'inbound') && `${names(actor)} · `}
+          <Time at={at} full />
+        </span>
+      </div>
+      {body && (
+        <div className={styles.said} dir="auto">
+          {body}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function What({ entry }: { entry: TimelineEntry }) {
+  const mayOpen = useMay('campaigns:read');
+  const sentence = <strong>{sentenceOf(entry)}</strong>;
+  if (!mayOpen || (entry.kind !== 'enrolled' && entry.kind !== 'enrollment_ended')) return sentence;
+  return (
+    <Link to="/sequences/$id" params={{ id: entry.record_id }}>
+      {sentence}
+    </Link>
+  );
+}

@@ -1,0 +1,1 @@
+export { type Actor, useNames } from './useNames.ts';

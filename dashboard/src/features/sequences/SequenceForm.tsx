@@ -1,0 +1,61 @@
+// The form of a sequence, new or saved: its name, its texts along a line of time, its rules.
+
+import { TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { type Refusal, useMay } from '../../graphql/index.ts';
+import { Card, Refused } from '../../ui/index.ts';
+import type { SequenceDraft } from './model.ts';
+import { DraftPreview } from './Preview.tsx';
+import { Rules } from './Rules.tsx';
+import styles from './sequences.module.css';
+import { Steps } from './Steps.tsx';
+
+interface SequenceFormProps {
+  draft: SequenceDraft;
+  refusal?: Refusal;
+  onChange: (draft: SequenceDraft) => void;
+  onSubmit: () => void;
+  /** Buttons, and what is said beside them. */
+  children: ReactNode;
+}
+
+export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: SequenceFormProps) {
+  const isOfName = refusal?.field?.endsWith('name');
+  const isElsewhere = refusal && !isOfName && !refusal.field?.includes('steps[');
+  const mayPreview = useMay('contacts:read');
+  const edit = (changes: Partial<SequenceDraft>) => onChange({ ...draft, ...changes });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <div className={styles.columns}>
+        <div className={styles.form}>
+          <Card>
+            <TextInput
+              label="Name"
+              description="Only you see it."
+              maxLength={100}
+              value={draft.name}
+              error={isOfName ? refusal?.text : undefined}
+              onChange={({ currentTarget }) => edit({ name: currentTarget.value })}
+            />
+          </Card>
+          <Steps steps={draft.steps} refusal={refusal} onChange={(steps) => edit({ steps })} />
+        </div>
+        <div>
+          <Rules draft={draft} onChange={edit} />
+          {mayPreview && <DraftPreview draft={draft} />}
+        </div>
+      </div>
+      {isElsewhere && refusal.code !== 'conflict' && <Refused refusal={refusal} />}
+      <div className={styles.foot}>{children}</div>
+    </form>
+  );
+}
+
+export function isComplete({ name, steps }: SequenceDraft): boolean {
+  return name.trim() !== '' && steps.every(({ body }) => body.trim() !== '');
+}

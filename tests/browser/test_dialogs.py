@@ -1,0 +1,70 @@
+"""Dialogs on a phone: opened by keys, sound in both themes, they keep the focus and give it back."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from app.domain.onboarding.service import Opened
+from tests.browser.population import populate
+from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.test_every_page import QUIET
+from tests.graphql.live import Scene
+
+pytestmark = pytest.mark.anyio
+
+DIALOGS = {
+    "/": ("Pages", "Search", "Notices, 16 unread"),
+    "/agents": ("New agent",),
+    "/agents/$id": ("Delete",),
+    "/campaigns": ("New campaign",),
+    "/campaigns/$id": ("Delete",),
+    "/contacts": ("New contact",),
+    "/contacts/$id": ("Edit", "Merge", "Delete"),
+    "/inbox/$view": ("New text",),
+    "/keywords": ("New keyword",),
+    "/numbers": ("Connect a carrier",),
+    "/numbers/$id": ("Release",),
+    "/segments/$id": ("Delete",),
+    "/sequences/$id": ("Archive",),
+    "/settings/applications": ("Register an application",),
+    "/settings/integrations": ("Add an inbound webhook", "Add Calendly"),
+    "/settings/integrations/$id": ("New secret", "Remove"),
+    "/settings/keys": ("New key", "New webhook"),
+    "/settings/people": ("Invite someone",),
+    "/settings/sending": ("Add a rule",),
+    "/templates/$id": ("Delete", "Write with AI"),
+}
+"""The buttons that open a dialog, by page."""
+
+HOLDS = "() => document.activeElement?.closest('[role=dialog]') !== null"
+
+
+async def test_every_dialog_is_sound_on_a_phone_keeps_the_focus_and_gives_it_back(
+    windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]]
+):
+    ids = await populate(scene, work)
+    screen = await windows.owner(account, NARROW)
+    for path, names in DIALOGS.items():
+        id = ids.get(path.partition("/$id")[0], 0)
+        await screen.open(path.replace("$view", "open").replace("$id", str(id)))
+        for name in names:
+            await open_and_leave(screen, name)
+
+
+async def open_and_leave(screen: Screen, name: str) -> None:
+    """Open a dialog by Enter, go through it by Tab, and leave it by Escape."""
+    page = screen.page
+    dialog = page.get_by_role("dialog")
+    opener = await screen.reach("button", name)
+    await page.keyboard.press("Enter")
+    await dialog.wait_for()
+    await page.wait_for_function(HOLDS)
+    await page.evaluate(QUIET)
+    controls = await dialog.locator("a, button, input, select, textarea").count()
+    for _ in range(controls + 1):
+        await page.keyboard.press("Tab")
+        await page.wait_for_function(HOLDS)  # behind the parts of a date, the dialog takes it back a moment later
+    await screen.check()
+    await page.keyboard.press("Escape")
+    await dialog.wait_for(state="hidden")
+    await page.wait_for_function("each => each === document.activeElement", arg=await opener.element_handle())

@@ -1,0 +1,174 @@
+"""Pages whose data is refused, that have no connection, and that are opened by a role without their scope.
+
+The pages are those of the router, as in `test_every_page`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import orjson
+import pytest
+from playwright.async_api import Route
+
+from app.domain.onboarding.service import Opened
+from tests.browser.population import populate
+from tests.browser.screen import Screen, Windows
+from tests.browser.test_every_page import GO, QUIET, ROUTES, addresses
+from tests.browser.test_inbox_team import BEN, add_colleague
+from tests.graphql.live import Scene
+
+pytestmark = pytest.mark.anyio
+
+FORMS = {
+    "/automations/new",
+    "/contacts/import",
+    "/segments/new",
+    "/sequences/new",
+    "/settings/profile",
+    "/templates/new",
+}
+"""Pages that show no data of the account: they are whole without an answer."""
+
+FAILED = orjson.dumps(
+    {"errors": [{"message": "Something failed here.", "extensions": {"code": "internal_error", "request_id": "r-7"}}]}
+)
+UNANSWERED = "The service did not answer. Check the connection, then try again."
+UNLOADED = "This page is not loaded yet, and the service did not answer."
+ALERTS = "main [role=alert]"
+SCOPE = "path => __TSR_ROUTER__.routesByPath[path]?.options.staticData?.scope"
+OWN = {"account:write", "billing:write"}
+"""The scopes that a member lacks."""
+
+ACTS: tuple[tuple[str, str, dict[str, str], str], ...] = (
+    ("/agents", "New agent", {"Name": "Robin", "Instructions": "Be brief."}, "Make the agent"),
+    ("/campaigns", "New campaign", {"Name": "Autumn"}, "Make the campaign"),
+    ("/contacts", "New contact", {"Phone": "+12025550143"}, "Add the contact"),
+    ("/keywords", "New keyword", {"Keyword": "menu"}, "Watch the keyword"),
+    ("/sequences/new", "", {"Name": "Welcome", "Text 1": "Welcome!"}, "Make the sequence"),
+    ("/settings/company", "", {"Company name": "Red Door"}, "Save the company"),
+    ("/settings/keys", "New key", {"Name": "Shop"}, "Make the key"),
+    ("/settings/profile", "", {"First name": "Ana"}, "Save the name"),
+    ("/templates/new", "", {"Name": "Hello", "Text": "Hello!"}, "Save the template"),
+)
+"""Acts with their page, the button that opens their form, what is typed, and their own button."""
+
+
+@pytest.mark.parametrize("sentence", ["Something failed here.", UNANSWERED], ids=["refused", "unanswered"])
+async def test_every_page_says_that_its_data_is_missing_and_loads_it_on_request(
+    windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]], sentence: str
+):
+    ids = await populate(scene, work)
+    screen = await windows.owner(account)
+    await screen.open("/settings/profile")
+    wrong = dict[str, Any]()
+    for path, address in (await pages_of(screen, ids)).items():
+        await screen.page.route("**/graphql", cut if sentence == UNANSWERED else refuse)
+        await go(screen, "/settings/profile")
+        await go(screen, address)
+        texts = await screen.page.locator(ALERTS).all_inner_texts()
+        if path not in FORMS and not any(sentence in text for text in texts):
+            wrong[path] = (await screen.page.locator("main").inner_text())[:300]
+        if await screen.heading().count() != 1:
+            wrong[f"{path} without a heading"] = (await screen.page.locator("main").inner_text())[:300]
+        await screen.page.unroute("**/graphql")
+        if left := await retry(screen):
+            wrong[f"{path} after it was tried again"] = left
+    assert not wrong, wrong
+
+
+async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_after_it(
+    windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]]
+):
+    ids = await populate(scene, work)
+    screen = await windows.owner(account)
+    await screen.open("/settings/profile")
+    wrong = dict[str, str]()
+    pages = await pages_of(screen, ids)
+    await screen.page.context.set_offline(True)
+    for path, address in pages.items():
+        await go(screen, address)
+        text = await screen.page.locator("main").inner_text()
+        if path not in FORMS and UNANSWERED not in text and UNLOADED not in text:
+            wrong[path] = text[:300]
+    assert not wrong, wrong
+
+    await screen.press("Try again")
+    await screen.page.get_by_role("navigation", name="Pages").first.wait_for()
+    await screen.page.context.set_offline(False)
+    await screen.press("Try again")
+    await screen.heading("New template").wait_for()
+
+
+async def test_an_act_without_an_answer_says_so_keeps_what_was_typed_and_succeeds_when_it_is_repeated(
+    windows: Windows, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    for path, opener, fields, act in ACTS:
+        await screen.open(path)
+        if opener:
+            await screen.press(opener)
+        for label, value in fields.items():
+            await page.get_by_role("textbox", name=label, exact=True).fill(value)
+        await page.route("**/graphql", cut)
+        await screen.press(act)
+        alert = page.get_by_role("alert").filter(has_text=UNANSWERED)
+        await alert.wait_for()
+        typed = [await page.get_by_role("textbox", name=label, exact=True).input_value() for label in fields]
+        assert typed == [*fields.values()]
+        await page.unroute("**/graphql")
+        await screen.press(act)
+        await alert.wait_for(state="detached")
+
+
+async def test_a_member_is_told_which_scope_a_page_needs_and_meets_no_refusal_on_the_others(
+    windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]]
+):
+    ids = await populate(scene, work)
+    await add_colleague(scene, account)
+    screen = await windows.sign_in(BEN, account.password)
+    await screen.open("/settings/profile")
+    wrong = dict[str, Any]()
+    for path, address in (await pages_of(screen, ids)).items():
+        await go(screen, address)
+        scope = await screen.page.evaluate(SCOPE, path.partition(" ")[0])
+        text = await screen.page.locator("main").inner_text()
+        if (scope in OWN) != ("Not for your role" in text and f"the scope {scope}" in text):
+            wrong[path] = text[:300]
+        if refused := await screen.page.locator(ALERTS).all_inner_texts():
+            wrong[f"{path} is refused"] = refused
+    assert not wrong, wrong
+    await go(screen, "/settings/company")
+    await screen.page.get_by_role("link", name="Go to the first page").click()
+    await screen.heading("Hello, Ben").wait_for()
+
+
+async def pages_of(screen: Screen, ids: Mapping[str, int]) -> Mapping[str, str]:
+    """Return the addresses of all pages, in their order."""
+    return dict(sorted(addresses(await screen.page.evaluate(ROUTES), ids).items()))
+
+
+async def go(screen: Screen, address: str) -> None:
+    """Open a page, and wait until nothing of it is loading."""
+    await screen.page.evaluate(GO, address)
+    await screen.page.evaluate(QUIET)
+
+
+async def retry(screen: Screen) -> list[str]:
+    """Press each button that loads again; return what is still refused."""
+    again = screen.page.locator(ALERTS).get_by_role("button", name="Try again")
+    for _ in range(await again.count()):
+        if await again.count():
+            await again.first.click()
+        await screen.page.evaluate(QUIET)
+    return await screen.page.locator(ALERTS).all_inner_texts()
+
+
+async def refuse(route: Route) -> None:
+    """Answer as the service does when it has failed."""
+    await route.fulfill(status=500, content_type="application/json", body=FAILED)
+
+
+async def cut(route: Route) -> None:
+    """End the connection without an answer."""
+    await route.abort()

@@ -1,0 +1,82 @@
+"""No-shows: the text that the account wrote for them, and those that are withdrawn."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.providers.scheduling_tools import TOOLS
+from tests.domain.integrations.conftest import START, Office
+from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS
+from tests.factories.integrations import TOOLS as PEERS
+from tests.peers.visits import Visit
+
+pytestmark = pytest.mark.anyio
+
+VISIT = Visit(0, START - timedelta(minutes=1), START + timedelta(days=3))
+CREATED = {kind: peer.booked(VISIT) for kind, peer in PEERS.items()}
+EACH = pytest.mark.parametrize("kind", sorted(TOOLS))
+MISSED_AT = datetime(2026, 10, 24, tzinfo=UTC)
+NO_SHOWS = {kind: peer.missed(VISIT, MISSED_AT) for kind, peer in PEERS.items()}
+
+
+@EACH
+async def test_a_no_show_gets_the_text_that_the_account_wrote_for_it_once(office: Office, kind: str) -> None:
+    integration = await office.connect(kind, texts={"confirmation": "", "no_show": "We missed you, {first_name}."})
+    await office.post(integration, CREATED[kind])
+    await office.work()
+    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
+
+    for _ in range(2):
+        await office.post(integration, NO_SHOWS[kind])
+        await office.work()
+
+    assert await office.bodies() == ["We missed you, Ann."]
+    assert await BOOKINGS.only(office.services, "status") == "no_show"
+
+
+@EACH
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 2), (2, 0, 1), (1, 2, 0)])
+async def test_a_no_show_that_is_withdrawn_before_its_text_leaves_cancels_it_in_each_order_of_arrival(
+    office: Office, kind: str, order: Sequence[int]
+) -> None:
+    """The third event is another no-show, which is not withdrawn."""
+    peer, times = PEERS[kind], [MISSED_AT + timedelta(minutes=minutes) for minutes in range(3)]
+    events = [peer.missed(VISIT, times[0]), peer.attended(VISIT, times[1]), peer.missed(VISIT, times[2])]
+    integration = await office.connect(kind, texts={"confirmation": "", "no_show": "We missed you, {first_name}."})
+    await office.post(integration, CREATED[kind])
+    await office.work()
+    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
+
+    for place in order:
+        await office.post(integration, events[place])
+    while await office.applier.due():
+        await office.applier.run()
+    follow_ups = BOOKING_TEXTS.where(kind="no_show")
+    planned = await follow_ups.read(office.services, "status", "reason")
+    await office.work()
+
+    is_missing = 2 in order
+    assert await BOOKINGS.only(office.services, "status") == ("no_show" if is_missing else "booked")
+    if is_missing:
+        assert planned == [("waiting", "")]
+    else:
+        assert planned in ([], [("canceled", "attended")])
+    assert await office.bodies() == ["We missed you, Ann."] * is_missing
+
+
+@EACH
+async def test_a_no_show_that_was_a_mistake_before_the_appointment_leaves_the_reminders(
+    office: Office, kind: str
+) -> None:
+    integration = await office.connect(kind, texts={"confirmation": "", "reminder_day": "", "reminder_hour": "Soon"})
+    await office.post(integration, CREATED[kind])
+    await office.work()
+
+    for body in (PEERS[kind].missed(VISIT, MISSED_AT), PEERS[kind].attended(VISIT, MISSED_AT + timedelta(minutes=1))):
+        await office.post(integration, body)
+        await office.work()
+    office.clock.instant = VISIT.starts_at - timedelta(hours=1)
+    await office.work()
+
+    assert await office.bodies() == ["Soon"]

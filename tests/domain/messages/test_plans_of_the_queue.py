@@ -1,0 +1,66 @@
+"""Waiting texts are claimed by index, also by a plan of a time with few texts."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from app.domain.messages import division, outgoing
+from app.domain.messages.window import Window
+from app.services import Services
+from tests.factories.messages import OUTGOING
+from tests.factories.plans import list_kept_plan
+
+pytestmark = pytest.mark.anyio
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ROOM = division.columns(Window(8).room())
+CLAIM = (NOW, NOW, *ROOM, ["sandbox"], [1.0], [2], ["sandbox"], ["+15002000001"], [8], [1.0], 8)
+CLAIM_LAPSED = NOW, NOW, *ROOM, ["sandbox"], [1.0], "worker", None
+FIND_CLAIMED = [1], [NOW]
+
+
+@pytest.mark.parametrize("texts", [0, 1, 5])
+@pytest.mark.parametrize(
+    ("statement", "arguments", "key"),
+    [
+        (outgoing.CLAIM, CLAIM, "(message_id = ANY ("),
+        (outgoing.CLAIM_LAPSED, CLAIM_LAPSED, "(message_id = ANY ("),
+        (outgoing.FIND_CLAIMED, FIND_CLAIMED, "(message_id = k.id"),
+    ],
+)
+async def test_a_plan_of_a_queue_with_few_texts_finds_each_by_its_id(
+    services: Services, statement: str, arguments: tuple[Any, ...], key: str, texts: int
+) -> None:
+    conditions = await _conditions(services, texts, "pk_outgoing", statement, arguments)
+
+    assert len(conditions) == 1
+    assert key in conditions[0]
+
+
+@pytest.mark.parametrize("texts", [0, 1, 5])
+async def test_a_plan_of_a_queue_with_few_texts_reads_those_of_a_number_in_their_order(
+    services: Services, texts: int
+) -> None:
+    conditions = await _conditions(services, texts, "ix_outgoing_numbers", outgoing.CLAIM, CLAIM)
+
+    assert len(conditions) == 1
+    assert "ROW(lane, carrier, number) >= " in conditions[0]
+    assert "ROW(lane, carrier, number, due_at) <= " in conditions[0]
+
+
+async def _conditions(
+    services: Services, texts: int, index: str, statement: str, arguments: tuple[Any, ...]
+) -> list[str]:
+    """Return the lines after the scans of an index in the plan that is kept for a queue with a number of texts."""
+    for number in range(texts):
+        row = {"account_id": 1, "lane": 2, "number": "+15002000001", "carrier": "sandbox", "due_at": NOW}
+        await OUTGOING.insert(services, message_id=10**9 + number, **row)
+    settings = [outgoing.KEEP_ORDER] if statement == outgoing.CLAIM else []
+    lines = await list_kept_plan(services.database.pool, OUTGOING, statement, *arguments, settings=settings)
+    found = [
+        then for line, then in pairwise(lines) if f"Scan using {index}" in line or f"Index Scan on {index}" in line
+    ]
+    assert found, "\n".join(lines)
+    return found
