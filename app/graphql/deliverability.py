@@ -35,10 +35,10 @@ describe(
         "low_delivery_rate": "Fewer than nine of ten texts were delivered.",
         "delivery_rate_dropped": "The delivery rate is more than five points below that of the four weeks before.",
         "filtered": "Carriers filtered more than one text of fifty.",
-        "opt_outs": "More than one contact of fifty opted out.",
+        "opt_outs": "More than one contact of fifty opted out within 24 hours after a text.",
         "unreachable": "More than one phone of ten could not be reached.",
         "sender_refused": "The carrier refused texts for the sender or its account.",
-        "volume_jump": "More than three times as many texts left as in the weeks before.",
+        "volume_jump": "On one day it sent more than three times as many texts as on a usual day before.",
         "reply_rate_dropped": "Less than half as many texts were answered as in the four weeks before.",
         "repeated_text": "More than four of five of the newest texts are the same.",
     },
@@ -117,10 +117,10 @@ describe(
     "A sign that carriers or recipients take the texts of a number for spam.",
     {
         "filtered": "Carriers filtered its texts.",
-        "opt_outs": "Many recipients opted out.",
+        "opt_outs": "Many recipients opted out within 24 hours after a text.",
         "sender_refused": "The carrier refused the sender or its account.",
         "unanswered": "Hardly any recipient answers.",
-        "volume_jump": "It sends much more than before.",
+        "volume_jump": "On one day it sent more than three times as much as on a usual day before.",
     },
 )
 

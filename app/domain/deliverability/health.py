@@ -4,6 +4,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from statistics import median
 
 from sqlalchemy import func, select
 
@@ -22,7 +23,9 @@ GOOD, WATCH = 80, 60
 LOW_RATE, DROP = 0.9, 0.05
 MANY_FILTERED, MANY_UNREACHABLE = 0.02, 0.1
 MANY_OPT_OUTS = 0.02
-JUMP = 3.0
+JUMP, FEWEST_DAYS = 3.0, 5
+"""The multiple of a usual day from which a day counts as a jump, and the days with texts that make a usual one."""
+
 FEWER_REPLIES = 0.5
 REPEATED, REPEATED_FEWEST = 0.8, 100
 """The share of the newest texts that may have one body, and the number of texts from which that is judged."""
@@ -53,7 +56,13 @@ class ProblemCode(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The sums of a number over a period. Of its newest texts, `looked_at`, `repeated` have the commonest body."""
+    """The sums of a number over a period.
+
+    `opt_outs` came within 24 hours after a text.
+    `busiest_day` and `median_day` are the most and the median of the texts
+    that left on a day (UTC) with texts; the median is 0 for fewer than 5 such days. Of its newest texts, `looked_at`,
+    `repeated` have the commonest body.
+    """
 
     sent: int = 0
     delivered: int = 0
@@ -63,6 +72,8 @@ class Figures:
     refused: int = 0
     replies: int = 0
     opt_outs: int = 0
+    busiest_day: int = 0
+    median_day: float = 0
     looked_at: int = 0
     repeated: int = 0
 
@@ -110,11 +121,10 @@ async def read(unit: UnitOfWork, phone_number_id: int) -> tuple[PhoneNumber, Fig
     number = await numbers.find(unit, phone_number_id)
     if number is None:
         raise NotFound(kind="active phone number", id=phone_number_id)
-    now = unit.clock.now()
-    recent = await _sum(unit, number.phone_number, now - RECENT, None)
-    looked_at, repeated = await messages.count_repeated(unit, number.phone_number, now - RECENT)
-    recent = replace(recent, looked_at=looked_at, repeated=repeated)
-    return number, recent, await _sum(unit, number.phone_number, now - RECENT - BEFORE, now - RECENT)
+    since = unit.clock.now() - RECENT
+    recent, before = await _sum(unit, number.phone_number, since)
+    looked_at, repeated = await messages.count_repeated(unit, number.phone_number, since)
+    return number, replace(recent, looked_at=looked_at, repeated=repeated), before
 
 
 def state_of(score: int, recent: Figures) -> HealthState:
@@ -130,17 +140,22 @@ def judge(recent: Figures, before: Figures) -> list[Deduction]:
     if recent.final >= FEWEST:
         found += [*_judge_rate(recent, before), *_judge_failures(recent)]
     if recent.delivered >= FEWEST and recent.opt_outs > MANY_OPT_OUTS * recent.delivered:
-        text = f"{recent.opt_outs} opt-outs after {recent.delivered} delivered texts."
+        text = f"{recent.opt_outs} opt-outs within 24 hours after {recent.delivered} delivered texts."
         found.append(Deduction(ProblemCode.opt_outs, 20, text, "Text only contacts who expect it, and less often."))
     if recent.refused:
         points = 40 if recent.refused > recent.sent else 15
         text = f"The carrier refused {recent.refused} texts for the sender or its account."
         found.append(Deduction(ProblemCode.sender_refused, points, text, "Finish the number's registration."))
-    usual = before.sent / 4
-    if recent.sent > JUMP * usual and usual >= FEWEST:
-        text = f"{recent.sent} texts in 7 days, after {usual:.0f} a week before."
+    if text := find_jump(recent, before):
         found.append(Deduction(ProblemCode.volume_jump, 10, text, "Raise the volume of a number step by step."))
     return [*found, *_judge_texts(recent, before)]
+
+
+def find_jump(recent: Figures, before: Figures) -> str:
+    """Return the finding that a day of the last 7 had over three times the texts of a usual day before, or ""."""
+    if recent.busiest_day < FEWEST or not before.median_day or recent.busiest_day <= JUMP * before.median_day:
+        return ""
+    return f"{recent.busiest_day} texts on one of the last 7 days, after {before.median_day:.0f} on a usual day before."
 
 
 def _judge_texts(recent: Figures, before: Figures) -> list[Deduction]:
@@ -193,10 +208,8 @@ def _judge_failures(recent: Figures) -> list[Deduction]:
     return found
 
 
-async def _sum(unit: UnitOfWork, number: str, since: datetime, until: datetime | None) -> Figures:
-    own = [NumberHour.account_id == unit.actor.account_id, NumberHour.number == number, NumberHour.hour >= since]
-    if until is not None:
-        own.append(NumberHour.hour < until)
+async def _sum(unit: UnitOfWork, number: str, since: datetime) -> tuple[Figures, Figures]:
+    """Return the figures of a number from an instant on, and of the 28 days before it."""
     columns = (
         NumberHour.sent,
         NumberHour.delivered,
@@ -205,7 +218,21 @@ async def _sum(unit: UnitOfWork, number: str, since: datetime, until: datetime |
         NumberHour.unreachable,
         NumberHour.refused,
         NumberHour.replies,
-        NumberHour.opt_outs,
+        NumberHour.prompt_opt_outs,
     )
-    [row] = await unit.rows(select(*(func.coalesce(func.sum(each), 0) for each in columns)).where(*own))
-    return Figures(*(int(each) for each in row))
+    is_recent, day = NumberHour.hour >= since, func.date_trunc("day", NumberHour.hour, "UTC")
+    own = NumberHour.account_id == unit.actor.account_id, NumberHour.number == number
+    statement = select(is_recent, *map(func.sum, columns)).where(*own, NumberHour.hour >= since - BEFORE)
+    rows = await unit.rows(statement.group_by(is_recent, day))
+    recent, before = ([list(map(int, sums)) for is_in, *sums in rows if is_in is period] for period in (True, False))
+    return _total(recent), _total(before)
+
+
+def _total(days: Sequence[Sequence[int]]) -> Figures:
+    """Return the figures of days, each with its sums in the order of the fields."""
+    sent = [day[0] for day in days if day[0]]
+    return Figures(
+        *(sum(column) for column in zip(*days, strict=True)),
+        busiest_day=max(sent, default=0),
+        median_day=median(sent) if len(sent) >= FEWEST_DAYS else 0,
+    )

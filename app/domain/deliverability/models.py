@@ -14,7 +14,7 @@ class NumberHour(Base):
     `region` is the calling code of the destination. `failed` counts the failures that the network caused: of these,
     `filtered` as unwanted and `unreachable` for phones that were off. `refused` counts texts that the carrier refused
     for the sender or the account. Replies and opt-outs stand in rows without connection, region and parts, in the hour
-    of their arrival.
+    of their arrival; `prompt_opt_outs` are those within 24 hours after a text to the contact.
     """
 
     __tablename__ = "number_hours"
@@ -34,3 +34,4 @@ class NumberHour(Base):
     refused: Mapped[int] = mapped_column(server_default="0")
     replies: Mapped[int] = mapped_column(server_default="0")
     opt_outs: Mapped[int] = mapped_column(server_default="0")
+    prompt_opt_outs: Mapped[int] = mapped_column(server_default="0")

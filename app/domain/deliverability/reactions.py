@@ -22,7 +22,11 @@ REFUSED = (
 )
 """The failures that say nothing of the network: the sender or its account was refused."""
 
-COUNTED = ["sent", "delivered", "failed", "filtered", "unreachable", "refused", "replies", "opt_outs"]
+PROMPT_HOURS = 24
+"""The hours after a text within which an opt-out counts against its number."""
+
+ANSWERS = ["replies", "opt_outs", "prompt_opt_outs"]
+COUNTED = ["sent", "delivered", "failed", "filtered", "unreachable", "refused", *ANSWERS]
 ADD = f"""
 ON CONFLICT (account_id, number, hour, carrier, region, segments) DO UPDATE SET
   {", ".join(f"{name} = h.{name} + excluded.{name}" for name in COUNTED)}
@@ -46,9 +50,11 @@ GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
 {ADD}
 """
 ADD_ANSWERS = f"""
-INSERT INTO number_hours AS h (account_id, number, hour, carrier, region, segments, replies, opt_outs)
+INSERT INTO number_hours AS h (account_id, number, hour, carrier, region, segments, {", ".join(ANSWERS)})
 SELECT e.account_id, coalesce(e.number, v.sending_number) AS number, date_trunc('hour', e.at, 'UTC') AS hour, '', '', 0,
-  count(*) FILTER (WHERE name = '{NewMessage.name}'), count(*) FILTER (WHERE name = '{NewOptOut.name}')
+  count(*) FILTER (WHERE name = '{NewMessage.name}'), count(*) FILTER (WHERE name = '{NewOptOut.name}'),
+  count(*) FILTER (WHERE name = '{NewOptOut.name}' AND
+    {messages.was_texted_since("e.contact_id", f"e.at - interval '{PROMPT_HOURS} hours'", "e.at")})
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
   AS e(account_id, contact_id, name, number, at) {conversations.join("e.contact_id")}
 WHERE coalesce(e.number, v.sending_number) IS NOT NULL

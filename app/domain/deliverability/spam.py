@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.domain.deliverability import health
-from app.domain.deliverability.health import FEWEST, JUMP, Figures
+from app.domain.deliverability.health import FEWEST, Figures
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 FILTERED, OPT_OUTS, ANSWERED = 0.01, 0.01, 0.01
@@ -84,7 +84,7 @@ def _filtered(recent: Figures, _: Figures) -> SpamFinding | None:
 def _opt_outs(recent: Figures, _: Figures) -> SpamFinding | None:
     if recent.delivered < FEWEST or recent.opt_outs <= OPT_OUTS * recent.delivered:
         return None
-    text = f"{recent.opt_outs} of {recent.delivered} delivered texts led to an opt-out."
+    text = f"{recent.opt_outs} of {recent.delivered} delivered texts led to an opt-out within 24 hours."
     return SpamFinding(SpamSign.opt_outs, text, "Text only contacts who expect it, and less often.")
 
 
@@ -103,10 +103,8 @@ def _unanswered(recent: Figures, _: Figures) -> SpamFinding | None:
 
 
 def _volume(recent: Figures, before: Figures) -> SpamFinding | None:
-    usual = before.sent / 4
-    if usual < FEWEST or recent.sent <= JUMP * usual:
+    if not (text := health.find_jump(recent, before)):
         return None
-    text = f"{recent.sent} texts in 7 days, after {usual:.0f} a week before."
     return SpamFinding(SpamSign.volume_jump, text, "Raise the volume of a number step by step.")
 
 

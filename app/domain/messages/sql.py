@@ -39,6 +39,14 @@ def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
     )
 
 
+def was_texted_since(contact_id: str, earliest: str, latest: str) -> str:
+    """Return the condition that a text other than a compliance reply was sent to a contact between two instants."""
+    return (
+        f"EXISTS (SELECT FROM messages m WHERE m.contact_id = {contact_id} AND m.direction = 'outbound'"
+        f" AND m.purpose <> 'compliance' AND m.sent_at BETWEEN {earliest} AND {latest})"
+    )
+
+
 DIRECTION, STATUS, CREATED_AT = "m.direction", "m.status", "m.created_at"
 """The columns of a message `m` by which `count_of` may count."""
 

@@ -1,6 +1,7 @@
 """Delivery rates and the health of numbers, from results that are summed up as they come."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, Run
 from tests.factories.campaigns import NUMBER_HOURS, add_people
+from tests.factories.messages import OUTBOUND
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +57,42 @@ async def test_results_are_summed_up_by_number_hour_destination_and_parts(
     assert (found.score, found.state) == (100, HealthState.unknown)
 
 
+async def test_an_opt_out_counts_against_its_number_within_24_hours_after_a_text(
+    pool: Pool, account: Opened, act: Act, send: Make, run: Run, text: Callable[..., Any]
+) -> None:
+    await add_people(pool, 2)
+    await send()
+    await run()
+    await OUTBOUND.where(to_number="+12022000001").change(pool, sent_at=datetime.now(UTC) - timedelta(hours=25))
+    await text("STOP", "+12022000000")
+    await text("STOP", "+12022000001")
+    await run()
+
+    async with act() as unit:
+        found = await health.check(unit, account.phone_number_id)
+
+    assert await NUMBER_HOURS.where(carrier="").only(pool, "opt_outs", "prompt_opt_outs") == (2, 1)
+    assert found.recent.opt_outs == 1
+
+
+async def test_a_day_of_a_number_is_compared_with_the_median_of_its_days_before(
+    pool: Pool, account: Opened, act: Act
+) -> None:
+    places = {"number": account.phone_number, "region": "1", "segments": 1, "account_id": account.account_id}
+    days = dict(enumerate((40, 301, 5, *[0] * 5, 50, 100, 100, 0, 100, 5000), start=1))
+    for ago, sent in days.items():
+        hour = datetime.now(UTC) - timedelta(days=ago)
+        for carrier, share in (("sandbox", sent // 2), ("other", sent - sent // 2)):
+            await NUMBER_HOURS.insert(pool, **places, hour=hour, carrier=carrier, sent=share)
+
+    async with act() as unit:
+        found = await health.check(unit, account.phone_number_id)
+
+    assert [each.text for each in found.deductions] == [
+        "301 texts on one of the last 7 days, after 100 on a usual day before."
+    ]
+
+
 async def test_an_unknown_number_and_a_wrong_period_are_refused(services: Services, act: Act) -> None:
     async with act() as unit:
         with pytest.raises(NotFound):
@@ -89,8 +127,8 @@ USUAL = Figures(sent=4000, delivered=3920, failed=80)
         (Figures(sent=1000, delivered=990, failed=10, opt_outs=30), USUAL, [ProblemCode.opt_outs], HealthState.good),
         (Figures(sent=10, refused=60), Figures(), [ProblemCode.sender_refused], HealthState.watch),
         (
-            Figures(sent=1000, delivered=1000),
-            Figures(sent=400, delivered=400),
+            Figures(sent=1000, delivered=1000, busiest_day=301),
+            Figures(sent=2800, delivered=2800, median_day=100),
             [ProblemCode.volume_jump],
             HealthState.good,
         ),
@@ -100,6 +138,9 @@ USUAL = Figures(sent=4000, delivered=3920, failed=80)
             [ProblemCode.reply_rate_dropped],
             HealthState.good,
         ),
+        (Figures(busiest_day=300), Figures(median_day=100), [], HealthState.unknown),
+        (Figures(busiest_day=29), Figures(median_day=1), [], HealthState.unknown),
+        (Figures(busiest_day=1000), Figures(), [], HealthState.unknown),
         (Figures(sent=40, delivered=40, replies=1), Figures(sent=400, delivered=400, replies=22), [], HealthState.good),
         (Figures(delivered=100, looked_at=100, repeated=81), Figures(), [ProblemCode.repeated_text], HealthState.good),
         (Figures(delivered=100, looked_at=100, repeated=80), Figures(), [], HealthState.good),

@@ -24,8 +24,8 @@ QUIET = Figures(sent=400, delivered=400, replies=4, opt_outs=4, failed=0)
         (Figures(refused=1), Figures(), ["sender_refused"]),
         (Figures(sent=400, delivered=400, replies=3), Figures(), ["unanswered"]),
         (Figures(sent=199, delivered=199), Figures(), []),
-        (Figures(sent=361, delivered=361, replies=9), Figures(sent=480), ["volume_jump"]),
-        (Figures(sent=360, delivered=360, replies=9), Figures(sent=480), []),
+        (Figures(sent=361, delivered=361, replies=9, busiest_day=61), Figures(median_day=20), ["volume_jump"]),
+        (Figures(sent=360, delivered=360, replies=9, busiest_day=60), Figures(median_day=20), []),
     ],
 )
 def test_each_sign_has_a_bound(recent: Figures, before: Figures, found: list[str]) -> None:
