@@ -94,7 +94,7 @@ async def test_a_key_cannot_have_a_scope_beyond_its_kind(
         assert len(await queries.list_keys(unit)) == 2
 
 
-async def test_nobody_gives_a_scope_that_they_lack(services: Services, account: Opened) -> None:
+async def test_an_actor_cannot_grant_a_scope_it_lacks(services: Services, account: Opened) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset({Scope.contacts_read}))) as unit:
         with pytest.raises(InsufficientScope, match=r"^This needs the scope ai:use\. "):
             await api_keys.create_key(unit, SECRET, NewKey("Shop", scopes=["contacts:read", "ai:use"]))
@@ -267,7 +267,7 @@ async def test_a_key_is_rotated_once(services: Services, owner: Actor) -> None:
         assert (new.expires_at, len(await queries.list_keys(unit))) == (None, 4)
 
 
-async def test_of_two_who_rotate_a_key_at_once_one_is_refused(services: Services, owner: Actor) -> None:
+async def test_one_of_two_concurrent_rotations_of_a_key_is_refused(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
         old, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop"))
 
@@ -313,7 +313,7 @@ async def test_a_key_that_has_ended_cannot_be_rotated(services: Services, owner:
         assert len(await queries.list_keys(unit)) == 3
 
 
-async def test_nobody_rotates_a_key_that_may_do_more_than_they(services: Services, owner: Actor) -> None:
+async def test_an_actor_cannot_rotate_a_key_with_scopes_it_lacks(services: Services, owner: Actor) -> None:
     async with unit_of(services, owner) as unit:
         key, _ = await api_keys.create_key(unit, SECRET, NewKey("Shop", scopes=["ai:use", "contacts:read"]))
         unit.actor = replace(owner, scopes=frozenset({Scope.account_write, Scope.contacts_read}))

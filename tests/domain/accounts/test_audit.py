@@ -18,7 +18,7 @@ from tests.factories.accounts import AUDIT_ENTRIES
 SECRET = b"secret"
 
 
-async def test_an_entry_says_who_did_what_to_whom_when_and_from_where(services: Services, account: Opened) -> None:
+async def test_an_entry_records_actor_action_subject_time_and_address(services: Services, account: Opened) -> None:
     async with unit_of(services, Actor(account.account_id, ALL, "user:7", "request-1")) as unit:
         unit.clock = SetClock()
         await audit.record(unit, "painted", "the shed", address="203.0.113.7", user_agent="x" * 500, color="green")
@@ -29,7 +29,7 @@ async def test_an_entry_says_who_did_what_to_whom_when_and_from_where(services: 
     assert (row["request_id"], row["created_at"]) == ("request-1", NOON)
 
 
-async def test_an_entry_is_undone_with_what_it_tells_of(services: Services, account: Opened) -> None:
+async def test_an_entry_is_rolled_back_with_its_transaction(services: Services, account: Opened) -> None:
     try:
         async with unit_of(services, Actor(account.account_id, ALL)) as unit:
             await audit.record(unit, "painted")

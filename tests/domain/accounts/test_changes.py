@@ -111,7 +111,7 @@ BAD: list[tuple[AccountFields, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "reason"), BAD)
-async def test_what_is_refused_changes_nothing(
+async def test_a_refused_update_changes_nothing(
     account: Opened, unit_for: UnitFor, pool: Pool, fields: AccountFields, reason: str
 ) -> None:
     async with unit_for(account) as unit:
@@ -123,7 +123,7 @@ async def test_what_is_refused_changes_nothing(
 
 
 @pytest.mark.parametrize(("fields", "reason"), BAD)
-async def test_no_account_is_opened_with_what_is_refused(
+async def test_an_account_is_not_opened_with_invalid_fields(
     services: Services, pool: Pool, fields: dict[str, Any], reason: str
 ) -> None:
     async with unit_of(services, Actor(0, frozenset())) as unit:
@@ -145,7 +145,7 @@ async def test_a_field_that_is_left_out_stays_as_it_is(account: Opened, unit_for
     assert seen == [("GB", ""), ("GB", "help@bluedoor.example"), ("GB", "help@bluedoor.example")]
 
 
-async def test_the_audit_log_tells_what_was_changed_from_what_and_nothing_of_what_was_not(
+async def test_the_audit_log_records_old_and_new_values_of_changed_fields_only(
     services: Services, account: Opened, pool: Pool
 ) -> None:
     async with unit_of(services, Actor(account.account_id, ALL, "user:7")) as unit:
@@ -168,7 +168,7 @@ async def test_the_audit_log_tells_what_was_changed_from_what_and_nothing_of_wha
     ]
 
 
-async def test_of_two_changes_at_once_the_second_knows_what_the_first_has_made(
+async def test_the_second_of_two_concurrent_changes_records_the_value_set_by_the_first(
     account: Opened, unit_for: UnitFor, pool: Pool
 ) -> None:
     async def change(region: str) -> None:

@@ -82,7 +82,7 @@ async def test_an_invitation_ends_when_its_creator_may_no_longer_invite_and_live
     assert name in await lineage.standing()
 
 
-async def test_an_invitation_made_anew_by_somebody_else_lives_on_its_own(lineage: Lineage) -> None:
+async def test_an_invitation_renewed_by_another_user_outlives_the_first_inviter(lineage: Lineage) -> None:
     first = await lineage.invite("ann")
     async with lineage.act("bob") as unit:
         again = await invitations.invite(
@@ -146,7 +146,7 @@ async def test_an_invitation_cannot_be_accepted_while_its_creator_is_being_remov
     assert await USERS.count(lineage.services) == 3
 
 
-async def test_a_client_made_with_a_stolen_key_ends_with_it_and_with_it_what_it_was_connected_to(
+async def test_revoking_a_stolen_key_ends_the_client_it_made_and_the_grants_of_the_client(
     lineage: Lineage,
 ) -> None:
     key = await lineage.make("ann", SVC)

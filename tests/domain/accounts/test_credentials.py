@@ -84,7 +84,7 @@ async def test_keys_that_rotate_each_other_end_when_the_first_is_revoked(lineage
     assert await lineage.working() == set()
 
 
-async def test_what_was_made_before_a_rotation_goes_on_when_the_old_key_is_revoked(lineage: Lineage) -> None:
+async def test_keys_and_webhooks_made_before_a_rotation_outlive_the_old_key(lineage: Lineage) -> None:
     old = await lineage.make("ann", SVC)
     child, hook = await lineage.make(old, AUTO), await lineage.hook(old)
     new = await lineage.rotate("bob", old, DAY)
@@ -96,7 +96,7 @@ async def test_what_was_made_before_a_rotation_goes_on_when_the_old_key_is_revok
     assert await lineage.working() == set()
 
 
-async def test_what_was_made_during_the_overlap_goes_on_after_it_with_the_new_key(lineage: Lineage) -> None:
+async def test_keys_and_webhooks_made_during_the_overlap_outlive_it_with_the_new_key(lineage: Lineage) -> None:
     old = await lineage.make("ann", SVC)
     new = await lineage.rotate("ann", old, DAY)
     child, hook = await lineage.make(old, AUTO), await lineage.hook(old)
@@ -108,7 +108,7 @@ async def test_what_was_made_during_the_overlap_goes_on_after_it_with_the_new_ke
     assert await lineage.working() == set()
 
 
-async def test_what_was_made_during_the_overlap_ends_when_the_old_key_is_revoked(lineage: Lineage) -> None:
+async def test_a_key_made_during_the_overlap_ends_when_the_old_key_is_revoked(lineage: Lineage) -> None:
     old = await lineage.make("ann", SVC)
     new = await lineage.rotate("ann", old, DAY)
     await lineage.make(old, AUTO)
@@ -206,9 +206,7 @@ moves = st.lists(st.tuples(st.sampled_from(["make", "rotate", "wait"]), st.integ
 
 
 @given(moves=moves, stolen=st.integers(1, 3))
-def test_whoever_holds_stolen_keys_is_left_with_none_once_these_are_revoked(
-    moves: list[tuple[str, int, int]], stolen: int
-) -> None:
+def test_revoking_the_stolen_keys_ends_every_key_made_with_them(moves: list[tuple[str, int, int]], stolen: int) -> None:
     model, now = Model(), NOON
     for number in range(4):
         model.make(f"svc {number}", "ann")

@@ -130,7 +130,7 @@ def pick(names: Iterable[str], place: int) -> str:
     return found[place % len(found)]
 
 
-def test_what_is_made_with_a_credential_works_exactly_if_the_model_says_so(settings: Settings) -> None:
+def test_credentials_and_webhooks_work_exactly_when_the_model_says_so(settings: Settings) -> None:
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
         opened = open_services(settings)
         services = loop.run(opened.__aenter__())

@@ -73,7 +73,7 @@ async def test_a_deletion_is_asked_for_by_the_accounts_name_and_comes_after_the_
     ]
 
 
-async def test_asking_again_keeps_the_first_date_and_mails_nobody(
+async def test_a_second_request_keeps_the_first_date_and_sends_no_mail(
     services: Services, at: ActAt, pending: Deletion
 ) -> None:
     async with at(NOON + timedelta(days=5)) as unit:
@@ -84,7 +84,7 @@ async def test_asking_again_keeps_the_first_date_and_mails_nobody(
 
 
 @pytest.mark.parametrize("confirm", ["", "blue door", "Blue", "yes", "1"])
-async def test_a_slip_deletes_nothing(services: Services, at: ActAt, confirm: str) -> None:
+async def test_a_wrong_confirmation_schedules_no_deletion(services: Services, at: ActAt, confirm: str) -> None:
     with pytest.raises(InvalidInput, match=r"^confirm must be the company name of the account"):
         async with at(NOON) as unit:
             await deletion.request(unit, confirm, MONTH)
@@ -165,7 +165,7 @@ async def test_a_withdrawal_keeps_the_account_and_mails_its_owners(
     assert (await send(services, account)).credits_remaining == 999
 
 
-async def test_what_was_not_asked_for_is_not_withdrawn(services: Services, at: ActAt) -> None:
+async def test_withdrawing_a_deletion_that_is_not_scheduled_is_refused(services: Services, at: ActAt) -> None:
     with pytest.raises(Conflict, match=r"^No deletion of this account is scheduled.$"):
         async with at(NOON) as unit:
             await deletion.withdraw(unit)
@@ -173,7 +173,7 @@ async def test_what_was_not_asked_for_is_not_withdrawn(services: Services, at: A
     assert await WAITING_MAILS.count(services) == 0
 
 
-async def test_no_new_text_is_taken_until_then_and_nothing_debited(
+async def test_an_account_pending_deletion_takes_no_new_text_and_is_not_debited(
     services: Services, account: Opened, pending: Deletion
 ) -> None:
     ledger = await LEDGER_ENTRIES.count(services)
@@ -217,7 +217,7 @@ async def test_the_operator_brings_it_forward_which_is_mailed(services: Services
     assert (await subjects(services))[1:] == ["Your account will be deleted on 21 November 2026, 13:00 UTC"]
 
 
-async def test_an_operator_who_brings_a_deletion_forward_again_mails_nobody(services: Services, at: ActAt) -> None:
+async def test_bringing_a_deletion_forward_again_sends_no_second_mail(services: Services, at: ActAt) -> None:
     async with at(NOON) as unit:
         first = await deletion.bring_forward(unit)
     async with at(NOON + timedelta(hours=1)) as unit:
@@ -227,7 +227,7 @@ async def test_an_operator_who_brings_a_deletion_forward_again_mails_nobody(serv
     assert await WAITING_MAILS.count(services) == 1
 
 
-async def test_a_reminder_that_is_not_due_mails_nobody(services: Services, at: ActAt, pending: Deletion) -> None:
+async def test_a_reminder_before_its_due_time_sends_no_mail(services: Services, at: ActAt, pending: Deletion) -> None:
     async with at(NOON) as unit:
         reminded = await deletion.remind(unit)
 

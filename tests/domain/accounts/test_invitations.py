@@ -74,7 +74,7 @@ async def test_an_invited_person_is_no_user_before_accepting(services: Services,
     assert await pending(services, owner) == []
 
 
-async def test_the_one_who_invites_learns_nothing_of_users_elsewhere(
+async def test_an_inviter_does_not_learn_of_users_of_other_accounts(
     services: Services, owner: Actor, new_account: Callable[..., Any]
 ) -> None:
     other = await new_account()
@@ -88,7 +88,7 @@ async def test_the_one_who_invites_learns_nothing_of_users_elsewhere(
     assert await pending(services, stranger) == ["carol@example.com"]
 
 
-async def test_the_invited_person_learns_by_mail_that_the_address_is_in_use_and_what_to_do(
+async def test_the_invitation_mail_says_that_the_address_is_in_use(
     services: Services, owner: Actor, new_account: Callable[..., Any]
 ) -> None:
     other = await new_account(company_name="Others")
@@ -122,7 +122,7 @@ async def test_of_two_accounts_that_invite_one_person_the_first_accepted_wins(
     assert await USERS.where(email="bob@example.com").count(services) == 1
 
 
-async def test_of_two_who_accept_one_invitation_at_once_one_is_refused(services: Services, owner: Actor) -> None:
+async def test_one_of_two_concurrent_acceptances_of_an_invitation_is_refused(services: Services, owner: Actor) -> None:
     await invite(services, owner, "bob@example.com")
     [mail] = await mailed(services)
 
@@ -270,7 +270,7 @@ async def test_invitations_to_one_mailbox_are_mailed_five_in_any_day_and_refused
     "email",
     ["", "bob", "bob@", "@example.com", "bob@ex ample.com", "a@b@c", "bob@example.com\r\nBcc: x@y.z", "a\0@b.c"],
 )
-async def test_what_is_no_address_is_not_invited(services: Services, owner: Actor, email: str) -> None:
+async def test_an_invitation_to_an_invalid_address_is_refused(services: Services, owner: Actor, email: str) -> None:
     with pytest.raises(InvalidInput, match=r"^email must be an e-mail address, such as ann@example.com\.$"):
         await invite(services, owner, email)
 

@@ -148,7 +148,7 @@ async def test_the_keys_of_a_rotated_key_go_with_the_new_one(services: Services,
     assert not await lives(services, child)
 
 
-async def test_a_rotated_key_ends_with_what_the_old_one_was_made_with(
+async def test_a_rotated_key_ends_with_the_key_that_created_the_old_one(
     services: Services, owner: Actor, make: Make
 ) -> None:
     parent = await make(owner, KeyKind.svc)

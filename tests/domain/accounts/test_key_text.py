@@ -49,7 +49,7 @@ def test_a_key_with_a_character_more_or_less_is_no_key(key: str, data: st.DataOb
 
 
 @given(st.text())
-def test_what_somebody_else_wrote_is_no_key(text: str) -> None:
+def test_arbitrary_text_does_not_have_the_form_of_a_key(text: str) -> None:
     assert not keys.has_form(text)
 
 

@@ -91,7 +91,7 @@ async def test_a_mail_in_hand_is_not_taken_twice_until_its_sender_must_have_died
     ],
     ids=["mail over", "link deleted", "user removed"],
 )
-async def test_a_link_that_is_over_or_of_somebody_who_left_is_not_mailed(
+async def test_an_expired_link_or_one_of_a_removed_user_is_not_mailed(
     services: Services, account: Opened, setup: SenderSetup, change: Change
 ) -> None:
     await services.authentication.ask_reset(account.email, SOFA)

@@ -54,7 +54,7 @@ async def test_a_password_kept_under_other_parameters_is_renewed() -> None:
     assert await passwords.verify(PASSWORD, renewed) == (True, None)
 
 
-async def test_nothing_stored_is_no_password() -> None:
+async def test_verification_fails_without_a_stored_password() -> None:
     assert await passwords.verify("", None) == (False, None)
 
 
@@ -101,7 +101,7 @@ async def test_so_many_passwords_wait_to_be_hashed_and_a_further_one_is_refused(
     "password",
     [PASSWORD, "aB3$aB3$aB3$", "            x y z", "пароль из слов", "a" * 997 + "bcd", "owner@example.com!"],
 )
-def test_a_long_password_will_do_whatever_it_is_made_of(password: str) -> None:
+def test_a_long_password_of_any_characters_is_accepted(password: str) -> None:
     passwords.check(password, "owner@example.com")
 
 

@@ -42,7 +42,7 @@ def test_owners_may_do_everything_and_others_not_change_the_account_or_its_billi
 
 
 @pytest.mark.parametrize(("role", "missing"), [(Role.owner, "billing:write"), (Role.member, "agents:read")])
-async def test_nobody_gives_a_role_that_may_do_more_than_they(
+async def test_an_actor_cannot_grant_a_role_with_scopes_it_lacks(
     services: Services, owner: Actor, role: Role, missing: str
 ) -> None:
     held = ALL - {missing}

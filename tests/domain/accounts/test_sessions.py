@@ -120,7 +120,7 @@ async def test_a_session_ends_with_its_user_and_rests_with_its_account(
 
 
 @pytest.mark.parametrize("token", ["", "x", "\0", "é" * 100])
-async def test_what_is_no_token_opens_nothing(authentication: Authentication, account: Opened, token: str) -> None:
+async def test_an_invalid_token_finds_no_session(authentication: Authentication, account: Opened, token: str) -> None:
     await enter(authentication, account)
 
     assert await authentication.find(token) is None

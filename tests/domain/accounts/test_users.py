@@ -31,7 +31,7 @@ async def test_a_person_is_added_with_a_hashed_password(unit: UnitOfWork, accoun
 
 
 @pytest.mark.parametrize("email", ["owner1@example.com", "OWNER1@Example.com", " owner1@example.com"])
-async def test_an_address_belongs_to_one_person_of_one_account_whatever_its_case(
+async def test_an_address_belongs_to_one_user_of_one_account_regardless_of_case(
     account: Opened, new_account: Callable[..., Any], unit_for: UnitFor, email: str
 ) -> None:
     other = await new_account()
@@ -43,7 +43,7 @@ async def test_an_address_belongs_to_one_person_of_one_account_whatever_its_case
         assert [each.email for each in await queries.list_users(unit)] == [other.email]
 
 
-async def test_of_two_who_add_a_person_at_once_one_is_refused(account: Opened, unit_for: UnitFor) -> None:
+async def test_one_of_two_concurrent_additions_of_a_user_is_refused(account: Opened, unit_for: UnitFor) -> None:
     begun = asyncio.Barrier(2)
 
     async def add(email: str) -> str:
@@ -109,7 +109,7 @@ async def test_a_service_tells_whether_it_has_an_account(services: Services, new
     assert found == [False, True]
 
 
-async def test_a_key_of_an_account_without_owners_stands_for_nobody(
+async def test_a_key_of_an_account_without_owners_has_no_viewer(
     services: Services, account: Opened, unit: UnitOfWork
 ) -> None:
     await USERS.change(services, role="member")

@@ -162,7 +162,7 @@ async def test_a_draft_is_not_approved_after_a_day(chat: Chat, agent: int, unit_
     assert await chat.sent() == []
 
 
-async def test_in_shadow_mode_nothing_is_sent_or_changed(chat: Chat, agent: int, unit_for: UnitFor) -> None:
+async def test_an_agent_in_shadow_mode_sends_and_changes_nothing(chat: Chat, agent: int, unit_for: UnitFor) -> None:
     await change(chat, unit_for, agent, mode="shadow")
 
     assert await chat.ask("When are you open?") == ("recorded", None)
@@ -171,7 +171,7 @@ async def test_in_shadow_mode_nothing_is_sent_or_changed(chat: Chat, agent: int,
     assert await AGENT_RUNS.read(chat.services, "draft") == [OPEN, None]
 
 
-async def test_who_asks_is_told_that_a_machine_answers(chat: Chat, agent: int) -> None:
+async def test_the_agent_answers_that_it_is_a_machine_when_asked(chat: Chat, agent: int) -> None:
     assert await chat.ask("Are you a bot or a real person?") == ("sent", None)
 
     assert await chat.sent() == [DISCLOSURE.format(company="Blue Door")]
@@ -200,7 +200,7 @@ async def test_a_model_answers_from_the_passages_and_is_held_to_them(chat: Chat,
         (["See bit.ly/x3 for $30."], "output"),
     ],
 )
-async def test_what_a_model_should_not_send_is_handed_over_and_refunded(
+async def test_a_failed_or_unsuitable_answer_is_handed_over_and_refunded(
     chat: Chat, agent: int, answer: Any, gate: str
 ) -> None:
     chat.writers = writers(Typist([answer]))
@@ -347,7 +347,9 @@ async def test_an_agent_that_may_send_fifty_texts_stops_after_fifty_however_long
     assert await chat.ask("Where can I park?") == ("handed_over", "message_limit")
 
 
-async def test_only_who_may_send_has_an_agent_send_by_itself(unit_for: UnitFor, chat: Chat, agent: int) -> None:
+async def test_creating_changing_or_activating_an_auto_agent_needs_the_scope_to_send(
+    unit_for: UnitFor, chat: Chat, agent: int
+) -> None:
     without = ALL - {"messages:send"}
     for verb, arguments in (
         (service.create, ({"name": "Other", "mode": "auto"},)),

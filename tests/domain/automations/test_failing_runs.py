@@ -113,7 +113,7 @@ async def test_a_text_is_not_sent_by_a_run_whose_automation_was_paused_after_the
         ({"kind": "ai_on"}, "conversations:write"),
     ],
 )
-async def test_an_action_needs_the_scope_of_the_change_by_hand_of_who_creates_changes_or_activates_it(
+async def test_creating_changing_or_activating_an_automation_needs_the_scopes_of_its_actions(
     perform: Act, services: Services, unit_for: UnitFor, account: Opened, action: dict[str, str], scope: str
 ) -> None:
     automation = await perform(service.create, {"name": "Test", "trigger": NEW, "actions": [action]})

@@ -32,7 +32,7 @@ async def listed(unit: UnitOfWork) -> list[str]:
 
 
 @pytest.mark.parametrize(("keyword", "text"), [(keyword, text) for keyword in SAME for text in SAME[keyword]])
-def test_a_text_is_the_keyword_whatever_its_case_spaces_and_ends(keyword: str, text: str) -> None:
+def test_a_text_matches_its_keyword_regardless_of_case_spaces_and_punctuation(keyword: str, text: str) -> None:
     assert keywords.normalize(text) == keywords.normalize(keyword)
 
 
@@ -55,7 +55,7 @@ async def test_watching_again_answers_the_same_one(unit: UnitOfWork) -> None:
     assert await listed(unit) == ["menu"]
 
 
-async def test_two_who_watch_a_keyword_at_once_get_the_same_one(services: Services, account: Opened) -> None:
+async def test_concurrent_watches_of_a_keyword_return_the_same_one(services: Services, account: Opened) -> None:
     async def watch() -> int:
         async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
             return (await service.watch(unit, "menu")).id

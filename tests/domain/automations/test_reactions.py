@@ -74,7 +74,7 @@ async def replies(pool: Pool) -> list[tuple[str, str]]:
     return [(each["keyword"], each["body"]) for each in await payloads(pool, "keyword_reply")]
 
 
-async def test_a_text_that_is_a_keyword_is_told_with_whom_and_when(
+async def test_the_event_of_a_keyword_text_carries_its_contact_and_time(
     services: Services, account: Opened, watch: Watch, text: Text, dispatch: Dispatch, pool: Pool
 ) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset())) as unit:
@@ -100,7 +100,7 @@ async def test_a_text_that_is_a_keyword_is_told_with_whom_and_when(
     ]
 
 
-async def test_what_is_not_known_of_who_wrote_is_an_empty_text(
+async def test_unknown_fields_of_the_contact_are_empty_strings_in_the_event(
     watch: Watch, text: Text, dispatch: Dispatch, pool: Pool
 ) -> None:
     await watch("menu")
@@ -135,7 +135,7 @@ async def test_several_that_dispatch_at_once_tell_each_text_once(
     assert await replies(pool) == [("menu", "menu")] * 5
 
 
-async def test_a_dispatcher_that_dies_before_its_commit_has_told_nothing_and_the_next_tells_it(
+async def test_a_dispatcher_that_dies_before_its_commit_emits_no_event_and_the_next_one_emits_it(
     services: Services, watch: Watch, text: Text, dispatch: Dispatch, pool: Pool
 ) -> None:
     async def die(batch: Batch) -> None:
@@ -153,7 +153,7 @@ async def test_a_dispatcher_that_dies_before_its_commit_has_told_nothing_and_the
     assert await replies(pool) == [("menu", "menu")]
 
 
-async def test_what_is_told_waits_to_be_dispatched_at_once(
+async def test_the_event_of_a_reaction_is_dispatched_by_the_next_run(
     services: Services, watch: Watch, text: Text, pool: Pool
 ) -> None:
     await watch("menu")

@@ -139,7 +139,7 @@ async def test_a_contact_has_20_runs_a_day_at_most(perform: Act, services: Servi
     assert await AUTOMATION_RUNS.count(services) == 20
 
 
-async def test_an_opt_out_starts_nothing_and_a_text_to_a_contact_who_opted_out_is_refused(
+async def test_an_opt_out_starts_no_run_and_a_text_to_a_contact_that_opted_out_is_refused(
     perform: Act, services: Services, account: Opened
 ) -> None:
     await enable(perform, {"kind": "event", "event": "new_message"}, {"kind": "send", "body": "Thanks"})
@@ -210,7 +210,7 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
         (NEW, {"kind": "wait", "minutes": 0}, "actions[0].minutes"),
     ],
 )
-async def test_what_can_not_work_is_refused_by_its_place(
+async def test_an_invalid_trigger_or_action_is_refused_with_its_field(
     unit: UnitOfWork, trigger: dict[str, Any], action: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:

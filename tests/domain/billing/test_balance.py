@@ -42,11 +42,11 @@ def test_an_average_is_rounded_half_up_over_one_to_thirty_days(spent: int, days:
 
 
 @given(st.integers(0, 10**12), st.floats(-10, 10**4))
-def test_an_average_lies_between_a_thirtieth_of_what_was_spent_and_all_of_it(spent: int, days: float) -> None:
+def test_an_average_lies_between_a_thirtieth_of_the_spending_and_all_of_it(spent: int, days: float) -> None:
     assert (spent - 15) // 30 <= daily_average(spent, days) <= spent
 
 
-async def test_a_new_account_has_spent_nothing_and_lasts_for_ever(unit: UnitOfWork) -> None:
+async def test_a_new_account_has_no_spending_and_the_maximum_of_days_left(unit: UnitOfWork) -> None:
     balance = await queries.get_balance(unit)
 
     assert balance == Balance(1000, Decimal("0.0100"), "USD", "prepaid", 0, 9999, None)
@@ -71,7 +71,7 @@ async def spend(
     ],
     ids=["since the first debit", "30 days", "older is left out", "less than a day", "today is left out"],
 )
-async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
+async def test_the_average_counts_the_cost_of_texts_of_the_last_30_full_days(
     services: Services, account: Opened, unit: UnitOfWork, spending: list[tuple[int, float]], average: int, days: int
 ) -> None:
     for credits, days_ago in spending:
@@ -82,7 +82,7 @@ async def test_the_average_counts_what_texts_cost_in_the_last_30_full_days(
     assert (balance.daily_avg_send, balance.estimated_days_left) == (average, days)
 
 
-async def test_the_average_leaves_out_what_was_refunded(services: Services, account: Opened, unit: UnitOfWork) -> None:
+async def test_the_average_leaves_out_refunded_debits(services: Services, account: Opened, unit: UnitOfWork) -> None:
     await spend(services, account, 60, 2)
     await spend(services, account, 40, 2)
     await refund_debits(services, 40)
@@ -92,7 +92,7 @@ async def test_the_average_leaves_out_what_was_refunded(services: Services, acco
     assert (balance.daily_avg_send, balance.estimated_days_left) == (30, 33)
 
 
-async def test_the_average_leaves_out_copy_and_what_others_spend(
+async def test_the_average_leaves_out_copy_and_the_spending_of_other_accounts(
     services: Services, account: Opened, new_account: Callable[..., Any], unit: UnitOfWork
 ) -> None:
     await spend(services, account, 60, 2, for_message=True)

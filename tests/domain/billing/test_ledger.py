@@ -40,7 +40,7 @@ LIMITS = "credits must be from 1 to 1,000,000,000,000, or as many below 0 to tak
 OPENING = ("adjustment", 1000, 1000, "Starter credits", "setup")
 
 
-async def test_a_debit_writes_what_it_took_and_what_it_left(act: Callable[..., Any], pool: Pool) -> None:
+async def test_a_debit_writes_its_amount_and_the_balance_after_it(act: Callable[..., Any], pool: Pool) -> None:
     async with act() as unit:
         assert await billing.debit(unit, 1000, "Message copy") == 0
 

@@ -51,7 +51,7 @@ async def test_contacts_named_by_ids_are_tagged_at_once_and_each_change_is_an_ev
     assert told == [("contact_tag_removed", first.id, "old"), ("contact_tag_added", second.id, "vip")]
 
 
-async def test_a_filter_is_changed_by_a_job_that_counts_and_repeats_nothing(
+async def test_a_job_changes_each_contact_of_a_filter_once_and_counts_its_progress(
     unit_for: UnitFor, services: Services, account: Opened, recorded: Recorded
 ) -> None:
     await add_contacts(services, account.account_id, MANY)
@@ -72,7 +72,7 @@ async def test_a_filter_is_changed_by_a_job_that_counts_and_repeats_nothing(
     await audit_tags(services)
 
 
-async def test_a_filter_on_what_the_job_changes_reaches_every_contact(
+async def test_a_job_reaches_every_contact_of_a_filter_on_the_field_it_changes(
     unit_for: UnitFor, services: Services, account: Opened
 ) -> None:
     await add_contacts(services, account.account_id, MANY)
@@ -106,7 +106,7 @@ async def test_a_job_changes_contacts_of_its_own_account_only(
             await account_jobs.cancel(unit, job.id)
 
 
-async def test_a_canceled_job_does_nothing_more_and_keeps_what_it_did(
+async def test_a_canceled_job_stops_and_keeps_the_changes_it_made(
     unit_for: UnitFor, services: Services, account: Opened
 ) -> None:
     await add_contacts(services, account.account_id, MANY)
@@ -123,7 +123,7 @@ async def test_a_canceled_job_does_nothing_more_and_keeps_what_it_did(
     assert (await CONTACTS.read(services, "tags")).count(["vip"]) == 200
 
 
-async def test_workers_that_die_at_any_point_repeat_nothing_and_lose_nothing(
+async def test_workers_that_die_at_any_point_repeat_and_lose_no_change(
     unit_for: UnitFor, services: Services, account: Opened, recorded: Recorded
 ) -> None:
     await add_contacts(services, account.account_id, MANY)

@@ -349,7 +349,7 @@ async def test_files_of_another_account_are_not_there(
                 await attempt()
 
 
-async def test_what_is_exported_can_be_imported_and_is_no_formula(
+async def test_an_exported_file_has_no_formulas_and_can_be_imported(
     importing: Importing, services: Services, unit_for: UnitFor, account: Opened
 ) -> None:
     async with unit_for(account) as unit:

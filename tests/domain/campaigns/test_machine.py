@@ -158,7 +158,7 @@ def begin(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=12)
 @given(plan=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, PEOPLE - 1)), max_size=25))
-async def test_states_add_up_and_no_phone_gets_two_texts_whatever_happens_in_whatever_order(
+async def test_states_add_up_and_no_phone_gets_two_texts_in_any_order_of_actions(
     begin: Callable[[], Awaitable[Course]], plan: list[tuple[str, int]]
 ) -> None:
     course = await begin()

@@ -187,7 +187,7 @@ def add_all(add: Add) -> Callable[[list[dict[str, Any]]], Awaitable[list[int]]]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=10)
 @given(people=PEOPLE, choices=CHOICES, is_strict=st.booleans(), is_canceled=st.booleans())
-async def test_suppressed_sent_and_canceled_together_are_the_audience_whoever_is_in_it(
+async def test_suppressed_sent_and_canceled_recipients_add_up_to_any_audience(
     services: Services,
     add_all: Callable[[list[dict[str, Any]]], Awaitable[list[int]]],
     make: Make,

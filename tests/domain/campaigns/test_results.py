@@ -119,7 +119,7 @@ async def test_recipients_are_listed_by_state_reason_and_answer(
     assert totals == [4, 1, 0, 1, 1, 1]
 
 
-def test_each_reason_is_described_with_what_to_do() -> None:
+def test_each_reason_has_a_description() -> None:
     assert [reason for reason in Reason if reason not in reasons.DESCRIPTIONS] == []
     assert reasons.describe("") is None
     assert reasons.describe("filtered") == reasons.failures.describe("filtered")

@@ -169,7 +169,7 @@ async def test_a_campaign_that_costs_more_than_allowed_sends_nothing_until_more_
     assert await states(pool) == {"delivered": 3}
 
 
-async def test_a_preview_says_exactly_what_the_campaign_costs(
+async def test_a_preview_states_the_exact_cost_of_the_campaign(
     services: Services, pool: Pool, add: Add, make: Make, act: Act, run: Run
 ) -> None:
     await add("+12025550140", first_name="Ann")
@@ -229,7 +229,7 @@ async def test_a_scheduled_campaign_starts_at_its_time(pool: Pool, add: Add, mak
     assert await calls(pool) == [("Hello Ann", 1)]
 
 
-async def test_what_a_sender_has_attested_is_not_changed_or_sent_anew_before_it_is_unscheduled(
+async def test_a_scheduled_campaign_is_not_changed_or_sent_before_it_is_unscheduled(
     pool: Pool, add: Add, make: Make, act: Act
 ) -> None:
     await add("+12025550140")

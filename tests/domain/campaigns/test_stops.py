@@ -69,7 +69,7 @@ async def test_a_cancellation_of_many_ends_in_steps_and_counts_them_at_once(
     assert (await states(pool), await OUTBOUND.count(pool)) == ({"canceled": 250}, 0)
 
 
-async def test_a_cancellation_says_what_had_left_and_refunds_the_rest(
+async def test_a_cancellation_counts_the_texts_that_had_left_and_refunds_the_others(
     pool: Pool, send: Make, accept: Accept, leave: Run, run: Run, act: Act
 ) -> None:
     await add_people(pool, 450)
@@ -93,7 +93,7 @@ async def test_a_cancellation_says_what_had_left_and_refunds_the_rest(
 
 
 @pytest.mark.parametrize("steps", [1, 2])
-async def test_an_erased_contact_leaves_its_state_and_nothing_else(
+async def test_an_erased_contact_leaves_only_its_state(
     pool: Pool, send: Make, accept: Accept, run: Run, act: Act, steps: int
 ) -> None:
     await add_people(pool, 2)
@@ -175,7 +175,7 @@ async def test_a_broken_campaign_goes_on_by_the_results_since_it_was_resumed(
     assert await CAMPAIGNS.only(pool, "status") == "completed"
 
 
-async def test_a_campaign_is_paused_when_its_sender_is_removed_and_resumed_by_whoever_attests_the_consent(
+async def test_a_campaign_is_paused_when_its_sender_is_removed_and_resumed_when_another_user_attests_consent(
     services: Services, account: Opened, make: Make, accept: Accept, run: Run, act: Act
 ) -> None:
     pool = services.database.pool

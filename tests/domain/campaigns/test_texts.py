@@ -23,7 +23,7 @@ def texts(*, is_strict: bool = False, max_segments: int = 10, content: Content =
 
 
 @given(people)
-def test_a_contact_gets_the_text_of_its_own_values_whoever_came_before(people: list[tuple[str, Any]]) -> None:
+def test_each_contact_gets_the_text_of_its_own_values(people: list[tuple[str, Any]]) -> None:
     shared = texts()
 
     for name, custom in people:

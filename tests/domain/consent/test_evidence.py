@@ -127,7 +127,7 @@ async def test_consent_is_revoked_for_the_contact_that_has_the_phone(unit: UnitO
     assert len(await queries.find_consents(unit, [PHONE])) == 1
 
 
-async def test_consent_of_what_is_no_phone_is_not_revoked(unit: UnitOfWork) -> None:
+async def test_revoking_consent_of_an_invalid_phone_is_refused(unit: UnitOfWork) -> None:
     with pytest.raises(InvalidPhone):
         await review.revoke(unit, "555", Evidence("letter"))
 

@@ -73,7 +73,7 @@ def test_a_keyword_that_goes_on_is_held_up_to_40_characters_and_in_capitals_at_a
 @pytest.mark.parametrize(
     ("words", "kind"), [(OPT_OUT, IntentKind.opt_out), (OPT_IN, IntentKind.opt_in), (HELP, IntentKind.help)]
 )
-def test_every_keyword_means_what_its_list_says(words, kind):
+def test_every_keyword_is_classified_as_the_kind_of_its_list(words, kind):
     assert [word for word in words if classify(word).kind is not kind] == []
 
 
@@ -111,7 +111,7 @@ def test_without_an_opt_out_or_a_question_only_start_and_unstop_are_consent(body
 
 
 @given(phrases)
-def test_an_opt_out_is_one_whatever_is_known_of_the_contact(body):
+def test_an_opt_out_is_recognized_in_every_state_of_the_contact(body):
     plain = classify(body)
 
     if plain.kind is IntentKind.opt_out:
@@ -135,7 +135,7 @@ def test_an_opt_out_is_one_whatever_is_known_of_the_contact(body):
         "Wrong number, lose my number",
     ],
 )
-def test_a_demand_with_nothing_but_a_wrong_number_beside_it_is_an_opt_out(body):
+def test_a_demand_with_only_a_wrong_number_beside_it_is_an_opt_out(body):
     assert classify(body).kind is IntentKind.opt_out
 
 
@@ -152,7 +152,7 @@ def test_a_demand_with_nothing_but_a_wrong_number_beside_it_is_an_opt_out(body):
         "Text STOP to cancel, sorry you have the wrong person",
     ],
 )
-def test_what_may_be_a_demand_beside_a_wrong_number_is_held(body):
+def test_a_possible_demand_beside_a_wrong_number_is_held(body):
     assert classify(body).kind is IntentKind.review
 
 
@@ -187,7 +187,7 @@ def test_letters_of_other_scripts_that_look_alike_do_not_hide_a_keyword(body, ke
     assert classify(body) == Intent(IntentKind.opt_out, keyword, "keyword")
 
 
-def test_look_alikes_do_not_hide_what_has_to_be_held():
+def test_look_alike_letters_do_not_hide_a_demand():
     body = "ST\N{CYRILLIC CAPITAL LETTER O}P what time is the showing of the house with the garden"
 
     assert classify(body).kind is IntentKind.review

@@ -22,7 +22,7 @@ from tests.waiting import within
 PHONE = "+12025550143"
 
 
-async def test_a_contact_has_what_it_was_given(unit: UnitOfWork) -> None:
+async def test_a_created_contact_has_the_given_fields(unit: UnitOfWork) -> None:
     given = ContactFields(
         phone=PHONE,
         first_name="Ann",
@@ -47,7 +47,7 @@ async def test_a_contact_that_is_given_a_phone_alone_is_a_new_lead(unit: UnitOfW
     assert (contact.tags, contact.pipeline_stage, contact.dnd_sms, contact.score) == ([], "new_lead", False, 10)
 
 
-async def test_null_is_the_same_as_nothing(unit: UnitOfWork) -> None:
+async def test_a_null_field_is_the_same_as_an_absent_one(unit: UnitOfWork) -> None:
     nothing = ContactFields(
         phone=PHONE,
         first_name=None,
@@ -185,7 +185,7 @@ async def test_a_national_phone_is_read_in_the_region_of_the_account(unit: UnitO
 
 
 @pytest.mark.parametrize("phone", ["", "abc", "555-2671", "12345", "+12025550143 ext. 5", "+0000000000", None])
-async def test_what_is_no_phone_is_refused(unit: UnitOfWork, phone: Any) -> None:
+async def test_an_invalid_phone_is_refused(unit: UnitOfWork, phone: Any) -> None:
     with pytest.raises(InvalidPhone):
         await service.create(unit, {"phone": phone})
 
@@ -205,7 +205,7 @@ async def test_a_phone_that_is_known_is_a_conflict_that_names_the_contact(unit: 
     assert (await queries.get(unit, first.id)).first_name == "Ann"
 
 
-async def test_of_two_who_add_a_phone_at_once_one_is_told_the_id_of_the_other(
+async def test_one_of_two_concurrent_creations_of_a_phone_is_refused_with_the_id_of_the_other(
     account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     begun = asyncio.Barrier(2)
@@ -224,7 +224,7 @@ async def test_of_two_who_add_a_phone_at_once_one_is_told_the_id_of_the_other(
     assert [name for name, _ in await recorded()] == ["new_contact"]
 
 
-async def test_of_two_who_find_or_create_a_phone_at_once_both_get_the_same_contact(
+async def test_two_concurrent_find_or_create_calls_of_a_phone_return_the_same_contact(
     account: Opened, unit_for: UnitFor, recorded: Recorded
 ) -> None:
     begun = asyncio.Barrier(2)

@@ -268,7 +268,7 @@ async def _plan(
     return "\n".join(line["QUERY PLAN"] for line in lines)
 
 
-async def test_a_list_shows_what_its_unit_has_written_and_not_yet_sent(unit: UnitOfWork) -> None:
+async def test_a_list_shows_the_unflushed_changes_of_its_unit(unit: UnitOfWork) -> None:
     contact = await service.create(unit, {"phone": "+12025550100", "first_name": "Ann"})
     contact.first_name = "Bea"
 

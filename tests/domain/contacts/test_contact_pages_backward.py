@@ -50,7 +50,7 @@ async def test_a_list_read_from_its_end_shows_the_same_pages(five: UnitOfWork, s
     assert [contact.id for page in pages for contact in page.nodes] == [contact.id for contact in whole.nodes]
 
 
-async def test_a_page_says_what_is_before_and_behind_it(five: UnitOfWork) -> None:
+async def test_a_page_says_whether_items_precede_and_follow_it(five: UnitOfWork) -> None:
     whole = await find(five, Window())
     places = [whole.place(index) for index in range(5)]
     windows = [
@@ -94,7 +94,7 @@ async def test_a_page_says_what_is_before_and_behind_it(five: UnitOfWork) -> Non
     ]
 
 
-async def test_what_surrounds_a_page_is_looked_up_as_it_is_now(five: UnitOfWork) -> None:
+async def test_a_page_reads_the_present_state_of_its_surroundings(five: UnitOfWork) -> None:
     first = await find(five, Window(1))
     second = await find(five, Window(1, first.end_cursor))
 
@@ -103,7 +103,7 @@ async def test_what_surrounds_a_page_is_looked_up_as_it_is_now(five: UnitOfWork)
     assert not await second.has_previous_page()
 
 
-async def test_an_empty_list_has_nothing_around_it(unit: UnitOfWork) -> None:
+async def test_an_empty_list_has_no_previous_or_next_page(unit: UnitOfWork) -> None:
     pages = [await find(unit, window) for window in (Window(), Window(last=1), Window(offset=1))]
 
     assert [await surroundings(page) for page in pages] == [("", False, False)] * 3

@@ -70,5 +70,5 @@ async def test_every_score_is_between_0_and_100_and_both_occur(unit: UnitOfWork)
         ),
     ],
 )
-def test_the_reasons_name_what_gives_points(contact: Contact, reasons: dict[str, int]) -> None:
+def test_the_score_is_explained_by_reasons_with_their_points(contact: Contact, reasons: dict[str, int]) -> None:
     assert explain(contact) == [ScoreReason(reason, points) for reason, points in reasons.items()]

@@ -98,7 +98,7 @@ async def test_a_search_is_counted_up_to_a_limit(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30), data=st.data())
-async def test_whatever_a_name_is_every_part_of_it_finds_it(
+async def test_every_part_of_any_name_finds_the_contact(
     account: Opened, unit_for: UnitFor, name: str, data: st.DataObject
 ) -> None:
     start = data.draw(st.integers(0, len(name) - 1))

@@ -201,7 +201,7 @@ async def test_a_phone_that_was_not_held_is_left_without_an_opt_out(unit: UnitOf
     assert await consents.find_consents(unit, [PHONE]) == []
 
 
-async def test_an_update_that_changes_nothing_tells_nothing(
+async def test_an_update_that_changes_nothing_emits_no_event(
     account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
@@ -262,7 +262,7 @@ async def test_tags_are_told_one_by_one_with_all_that_are_left_each_time(
     ]
 
 
-async def test_events_say_who_the_contact_is_after_the_update(
+async def test_events_carry_the_contact_as_it_is_after_the_update(
     account: Opened, unit_for: UnitFor, contact: Contact, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
@@ -288,7 +288,7 @@ async def test_a_tag_is_added_at_the_end(unit: UnitOfWork, contact: Contact) -> 
     assert (await service.add_tag(unit, contact.id, " c ")).tags == ["a", "b", "c"]
 
 
-async def test_a_tag_is_removed_whatever_blanks_are_around_it(unit: UnitOfWork, contact: Contact) -> None:
+async def test_a_tag_is_removed_regardless_of_surrounding_blanks(unit: UnitOfWork, contact: Contact) -> None:
     assert (await service.remove_tag(unit, contact.id, " a ")).tags == ["b"]
 
 

@@ -127,7 +127,7 @@ async def test_the_newest_100_records_of_each_phone_are_found_the_oldest_of_them
         assert len(found) == 200
 
 
-async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothing_does_not(
+async def test_a_change_of_consent_dates_the_contact_and_a_repetition_does_not(
     unit: UnitOfWork, contact: Contact
 ) -> None:
     clock = unit.clock = SetClock()
@@ -153,7 +153,7 @@ async def test_whatever_changes_consent_dates_the_contact_and_what_changes_nothi
     assert [await dated(change) for change in changes] == [True, False] * 2 + [True] + [True, False] * 2 + [True]
 
 
-async def test_an_opt_in_of_somebody_who_never_opted_out_is_recorded_as_such(
+async def test_an_opt_in_of_a_contact_that_never_opted_out_is_recorded_as_such(
     unit: UnitOfWork, contact: Contact
 ) -> None:
     await opt_outs.record_opt_in(unit, contact.id, Evidence("web_form", "I agree to texts."))
@@ -211,7 +211,7 @@ async def test_a_hold_lasts_24_hours_and_a_second_one_does_not_prolong_it(unit: 
     assert mine.held_until == NOON + DAY
 
 
-async def test_who_has_opted_out_is_not_held(unit: UnitOfWork, contact: Contact) -> None:
+async def test_a_contact_that_opted_out_is_not_held(unit: UnitOfWork, contact: Contact) -> None:
     mine = await opt_outs.record_opt_out(unit, contact.id, Evidence("verbal", ""))
 
     assert await opt_outs.hold(unit, mine) is False
@@ -253,7 +253,7 @@ async def test_a_hold_that_was_an_opt_out_becomes_one(
     assert [name for name, _ in await recorded()] == ["new_contact", "new_opt_out"]
 
 
-async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_when_its_time_is_up(
+async def test_an_undecided_hold_becomes_an_opt_out_when_it_expires(
     account: Opened, unit_for: UnitFor, contact: Contact
 ) -> None:
     async with unit_for(account) as unit:
@@ -272,7 +272,7 @@ async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_when_its_time_is
         assert await _records(unit) == [("revoked_other", "review_expired", "", None, "test")]
 
 
-async def test_a_hold_that_somebody_is_deciding_on_is_left_alone(
+async def test_a_hold_that_a_user_is_releasing_does_not_expire(
     account: Opened, unit_for: UnitFor, contact: Contact
 ) -> None:
     async with unit_for(account) as unit:

@@ -63,7 +63,7 @@ async def test_the_first_message_opens_a_conversation_and_is_told(
     assert (await recorded())[1:] == [("new_conversation", event)]
 
 
-async def test_the_second_message_finds_the_conversation_and_tells_nothing(
+async def test_the_second_message_finds_the_conversation_and_emits_no_event(
     account: Opened, unit_for: UnitFor, conversation: Conversation, recorded: Recorded
 ) -> None:
     async with unit_for(account) as unit:
@@ -112,7 +112,9 @@ async def test_a_closed_conversation_can_be_opened_again(unit: UnitOfWork, conve
     assert (await service.update(unit, conversation.id, {"status": ConversationStatus.open})).status == "open"
 
 
-async def test_a_conversation_is_given_to_a_person_and_to_nobody(unit: UnitOfWork, conversation: Conversation) -> None:
+async def test_a_conversation_is_assigned_to_a_user_and_unassigned(
+    unit: UnitOfWork, conversation: Conversation
+) -> None:
     [owner] = await accounts.list_users(unit)
 
     given = await service.assign(unit, conversation.id, owner.id)
@@ -210,7 +212,7 @@ async def test_a_decision_on_a_possible_opt_out_ends_the_hold_and_the_flag(
     ],
     ids=["an opt-out", "an opt-in", "another phone"],
 )
-async def test_whatever_else_ends_a_hold_ends_the_flag_too(
+async def test_every_other_end_of_a_hold_clears_the_flag(
     account: Opened, unit_for: UnitFor, recorded: Recorded, lift: Callable[[UnitOfWork, int], Awaitable[Any]]
 ) -> None:
     async with unit_for(account) as unit:

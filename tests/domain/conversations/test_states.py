@@ -98,7 +98,7 @@ async def test_a_snooze_needs_a_time_in_the_future(
     assert tuple(await state(services, id, "status", "version")) == ("open", 0)
 
 
-async def test_who_has_not_seen_the_present_version_does_not_take_a_conversation_from_another(
+async def test_assigning_an_outdated_version_of_a_conversation_is_refused(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
     id = await text_in(services, account)
@@ -132,7 +132,7 @@ async def test_a_contact_waits_until_an_answer_and_a_campaign_is_none(
     assert tuple(await state(services, id, "waiting_since", "version")) == (first if waits else None, 1)
 
 
-async def test_a_stop_and_a_closed_conversation_wait_for_nothing(
+async def test_a_stop_and_a_closed_conversation_are_not_waiting(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
     stopped = await text_in(services, account, "STOP")
@@ -143,7 +143,9 @@ async def test_a_stop_and_a_closed_conversation_wait_for_nothing(
     assert [await state(services, id, "waiting_since") for id in (stopped, closed)] == [None, None]
 
 
-async def test_who_has_waited_for_longest_comes_first(unit: UnitOfWork, services: Services, account: Opened) -> None:
+async def test_the_conversation_that_has_waited_longest_comes_first(
+    unit: UnitOfWork, services: Services, account: Opened
+) -> None:
     ids = [await text_in(services, account, phone=f"+1202555014{digit}") for digit in range(3)]
     await text_in(services, account, "Still here", "+12025550140")
     latest = await queries.find_page(unit, ConversationFilter(), Window())

@@ -269,7 +269,7 @@ async def test_a_deleted_account_is_revoked_at_the_crm_and_a_crm_that_is_away_do
     assert await CRM_CONNECTIONS.count(shop.services) == 0
 
 
-async def test_a_notice_for_an_account_that_is_not_connected_is_for_nobody(shop: Shop) -> None:
+async def test_a_notice_for_an_account_that_is_not_connected_is_refused(shop: Shop) -> None:
     await shop.connect()
 
     for body in (b"", b"[]", b'{"locationId": "loc2", "type": "ContactUpdate", "id": "contact1"}'):

@@ -21,7 +21,7 @@ EVENTS = Rows("events")
 PHONES = [f"+1202555{number}" for number in range(1000, 1011)]
 
 
-async def test_a_page_gives_what_its_records_give_one_by_one(shop: Shop) -> None:
+async def test_a_page_has_the_same_result_as_its_records_one_by_one(shop: Shop) -> None:
     here = {
         1: {"first_name": "A", "last_name": "L", "email": "a@example.com"},  # as there
         2: {"first_name": "A", "email": "b@example.com"},  # there is less

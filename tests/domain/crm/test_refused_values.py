@@ -124,7 +124,7 @@ async def test_a_second_record_with_a_phone_is_refused_with_the_reason(shop: Sho
     assert reasons == {(second, f"The contact {first} of the CRM has the same phone.")}
 
 
-async def test_a_contact_with_a_new_phone_follows_the_record_that_has_it_and_belongs_to_nobody(shop: Shop) -> None:
+async def test_a_contact_with_a_new_phone_follows_the_unlinked_record_that_has_it(shop: Shop) -> None:
     await shop.connect()
     first, second = shop.peer.add(phone=PHONE, lastName="Lee"), shop.peer.add(phone=OTHER, lastName="A")
     await shop.settle()

@@ -55,7 +55,7 @@ async def test_the_connection_of_a_worker_that_died_is_taken_over_after_15_secon
     assert await shop.state("sync", "error") == ("done", "")
 
 
-async def test_a_worker_whose_lease_is_over_calls_nobody_and_writes_nothing_about_the_turn(shop: Shop) -> None:
+async def test_a_worker_whose_lease_has_expired_makes_no_call_and_records_no_turn(shop: Shop) -> None:
     await shop.connect()
     late = replace(shop.worker, lease=timedelta())
     shop.peer.calls.clear()
@@ -84,7 +84,7 @@ async def test_a_turn_with_the_tokens_of_before_does_not_end_a_new_authorization
     assert await shop.state("state", "error", "sync") == ("authorized", "", "done")
 
 
-async def test_a_worker_that_learns_of_its_lease_after_the_end_calls_nobody(shop: Shop) -> None:
+async def test_a_worker_that_learns_of_its_lease_after_the_end_makes_no_call(shop: Shop) -> None:
     await shop.connect()
 
     async def answer_late(statement: str, is_done: bool) -> None:

@@ -300,7 +300,7 @@ async def test_a_person_who_was_deleted_in_the_crm_and_texts_again_is_added_agai
     assert [each["phone"] for each in shop.peer.contacts.values()] == [OTHER]
 
 
-async def test_what_the_crm_refuses_is_listed_with_its_reason_and_tried_again_on_demand(shop: Shop) -> None:
+async def test_a_push_that_the_crm_refuses_is_listed_with_its_reason_and_retried_on_demand(shop: Shop) -> None:
     await shop.connect()
     await shop.settle()
     shop.peer.faults.extend([Fault(422)])

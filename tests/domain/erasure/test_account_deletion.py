@@ -69,7 +69,7 @@ def planted() -> Collection[str]:
     return {table.name for table in METADATA.sorted_tables} - OF_THE_SERVICE - MADE_ELSEWHERE
 
 
-async def test_nothing_is_left_of_a_deleted_account_but_what_is_named_and_others_keep_every_byte(
+async def test_only_the_named_rows_of_a_deleted_account_are_left_and_others_keep_every_byte(
     services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
 ) -> None:
     for _ in range(2):
@@ -123,7 +123,7 @@ async def test_a_worker_may_die_after_every_batch(
     assert await owned(pool, before) == LEFT
 
 
-async def test_a_batch_that_fails_undoes_nothing_but_itself_and_is_tried_again_later(
+async def test_a_failed_batch_is_rolled_back_alone_and_retried_later(
     services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
 ) -> None:
     await ask(services, mine)
@@ -270,7 +270,7 @@ async def test_an_account_with_locked_rows_holds_up_no_other(
     assert await USERS.where(account_id=mine).count(pool) == 2
 
 
-async def test_what_was_written_at_the_moment_of_the_deletion_is_found_an_hour_later(
+async def test_rows_written_during_the_deletion_are_deleted_an_hour_later(
     services: Services, pool: Pool, mine: int, before: dict[str, list[str]]
 ) -> None:
     await ask(services, mine)

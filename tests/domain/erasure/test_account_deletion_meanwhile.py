@@ -188,7 +188,7 @@ async def test_credentials_end_with_the_account_before_its_rows_do(
         await services.authentication.enter(account.email, account.password, VISITOR)
 
 
-async def test_a_send_that_was_let_in_before_is_refused_with_nothing_debited(
+async def test_a_send_admitted_before_the_deletion_is_refused_without_a_debit(
     services: Services, pool: Pool, account: Opened, send: Callable[..., Any]
 ) -> None:
     await ask(services, account.account_id)

@@ -80,7 +80,7 @@ async def test_an_erasure_removes_the_contact_and_all_that_was_said_and_leaves_t
     assert await CONTACT_TOTALS.only(pool, "total") == 1
 
 
-async def test_an_erasure_refunds_what_has_not_left_and_nothing_else(
+async def test_an_erasure_refunds_only_texts_that_have_not_left(
     send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(body="Gone")
@@ -101,7 +101,7 @@ async def test_an_erasure_refunds_what_has_not_left_and_nothing_else(
     await audit(pool)
 
 
-async def test_what_was_erased_is_not_handed_over(
+async def test_an_erased_text_is_not_handed_over(
     send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send()
@@ -134,7 +134,7 @@ async def test_an_opt_out_outlives_the_contact(
     assert await CONSENTS.read(pool, "phone", "kind") == [(TO, "opt_out")]
 
 
-async def test_who_was_erased_is_still_opted_out_when_they_text_again_so_that_yes_counts(
+async def test_an_erased_contact_stays_opted_out_until_it_texts_yes(
     text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
 ) -> None:
     await text("STOP")
@@ -206,7 +206,7 @@ async def is_claimed(handoff: Handoff) -> bool:
     return not await handoff.due()
 
 
-async def test_an_erasure_and_the_record_of_what_was_sent_do_not_wait_for_each_other(
+async def test_an_erasure_and_the_recording_of_sent_texts_do_not_deadlock(
     services: Services, send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     first, second = (await send()).message_id, (await send()).message_id
@@ -266,7 +266,7 @@ async def test_an_unclear_opt_out_outlives_the_contact_as_an_opt_out(
     assert await CONSENTS.read(pool, "kind", "method") == [("revoked_other", "contact_deleted")]
 
 
-async def test_who_never_said_stop_may_be_texted_again_after_an_erasure(
+async def test_a_contact_that_never_opted_out_may_be_texted_after_an_erasure(
     send: Callable[..., Any], text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
 ) -> None:
     await text("Hello")
@@ -277,7 +277,7 @@ async def test_who_never_said_stop_may_be_texted_again_after_an_erasure(
     assert await SUPPRESSIONS.count(pool) == 0
 
 
-async def test_an_erasure_empties_what_events_say_of_the_contact_and_of_nobody_else(
+async def test_an_erasure_empties_the_events_of_its_contact_only(
     text: Callable[..., Any], erase: Callable[..., Any], pool: Pool
 ) -> None:
     await text("A secret")
@@ -291,7 +291,7 @@ async def test_an_erasure_empties_what_events_say_of_the_contact_and_of_nobody_e
     assert [payload.get("body") for payload in others] == [None, None, "Another's"]
 
 
-async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after_it(
+async def test_an_event_not_dispatched_before_an_erasure_is_not_dispatched_after_it(
     services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
 ) -> None:
     await subscribe("new_message")
@@ -304,7 +304,7 @@ async def test_what_was_not_dispatched_before_an_erasure_is_not_dispatched_after
     assert await OUTBOX.count(pool) == 0
 
 
-async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cancels_what_waits(
+async def test_an_erasure_deletes_bodies_of_deliveries_and_answers_and_cancels_waiting_deliveries(
     services: Services,
     text: Callable[..., Any],
     erase: Callable[..., Any],
@@ -334,7 +334,7 @@ async def test_an_erasure_forgets_the_bodies_of_deliveries_and_answers_and_cance
             await webhooks.replay(unit, waiting)
 
 
-async def test_whoever_has_fetched_what_an_erasure_cancels_is_told_to_fetch_anew(
+async def test_an_erasure_raises_the_revision_of_subscriptions_whose_deliveries_it_cancels(
     services: Services, text: Callable[..., Any], erase: Callable[..., Any], subscribe: Callable[..., Any], pool: Pool
 ) -> None:
     concerned = await subscribe("new_message")

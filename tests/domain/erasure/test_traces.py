@@ -161,7 +161,7 @@ def life(
     return Life(services, account, api, harness, work)
 
 
-async def test_of_who_was_erased_nothing_is_left_but_what_the_documentation_names(life: Life) -> None:
+async def test_only_the_documented_traces_of_an_erased_contact_are_left(life: Life) -> None:
     id = await life.begin()
     await life.correspond(id)
     await life.end()
@@ -205,7 +205,7 @@ async def test_a_carrier_that_cannot_be_asked_to_forget_is_asked_again(
     assert await CARRIER_ERASURES.count(pool) == 0
 
 
-async def test_what_a_carrier_has_that_is_not_set_up_any_more_is_asked_for_no_longer(
+async def test_a_pending_erasure_at_a_removed_carrier_is_dropped(
     services: Services, account: Opened, api: httpx2.AsyncClient, work: Callable[[], Any]
 ) -> None:
     pool = services.database.pool
@@ -220,7 +220,7 @@ async def test_what_a_carrier_has_that_is_not_set_up_any_more_is_asked_for_no_lo
     assert await CARRIER_ERASURES.count(pool) == 0
 
 
-async def test_what_a_carrier_is_to_forget_is_asked_for_at_once_when_its_claim_was_lost_with_the_connection(
+async def test_a_carrier_erasure_is_requested_at_once_when_its_claim_was_lost_with_the_connection(
     services: Services, account: Opened, api: httpx2.AsyncClient, work: Callable[[], Any]
 ) -> None:
     pool = services.database.pool

@@ -195,7 +195,7 @@ async def test_a_retry_waits_for_an_account_that_an_erasure_holds(
     assert (meanwhile, await reacting.retries.run()) == (False, True)
 
 
-async def test_an_erasure_takes_back_what_is_yet_to_be_tried_again(
+async def test_an_erasure_deletes_failed_reactions_that_await_a_retry(
     reacting: Reacting, services: Services, account: Opened
 ):
     await tell(services, account, "bad")

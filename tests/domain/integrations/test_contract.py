@@ -109,7 +109,7 @@ async def test_events_in_any_order_leave_the_same_state(services: Services, new_
     assert set(await INTEGRATION_EVENTS.read(services, "status")) == {"applied"}
 
 
-async def test_a_signed_event_that_is_cut_off_or_junk_causes_nothing_and_the_next_one_is_applied(
+async def test_a_signed_event_that_is_cut_off_or_junk_has_no_effect_and_the_next_one_is_applied(
     connected: Connected,
 ) -> None:
     body = connected.ask()

@@ -222,7 +222,7 @@ async def test_a_worker_that_dies_after_a_send_does_not_send_again(office: Offic
     assert await BOOKING_TEXTS.where(kind="confirmation").only(services, "status", "message_id") == ("sent", message_id)
 
 
-async def test_during_a_pause_events_and_texts_wait_and_what_came_too_late_is_skipped(office: Office) -> None:
+async def test_during_a_pause_events_and_texts_wait_and_late_texts_are_skipped(office: Office) -> None:
     integration = await office.connect("calcom")
     await office.post(integration, CREATED["calcom"])
     await office.work()

@@ -44,7 +44,7 @@ async def post(http: httpx2.AsyncClient, hook: Integration, body: bytes, **heade
     return await http.post(f"/integrations/webhook/{hook.address}", content=body, headers=headers or HEADERS)
 
 
-async def test_hostile_values_fail_their_event_with_a_short_reason_and_store_nothing_unbounded(
+async def test_hostile_values_fail_their_event_with_a_short_reason_and_stored_values_are_bounded(
     services: Services, http: httpx2.AsyncClient, hook: Integration
 ) -> None:
     bodies = [{"phone": PHONE, name: value} for name, values in FAILING.items() for value in values]

@@ -132,7 +132,9 @@ async def test_the_secret_is_taken_from_each_of_its_places_and_no_other(
     assert await INTEGRATIONS.only(services, "received", "refused") == (3, 4)
 
 
-async def test_a_caller_is_told_what_is_wrong(services: Services, http: httpx2.AsyncClient, hook: Integration) -> None:
+async def test_a_refusal_names_the_fault_of_the_request(
+    services: Services, http: httpx2.AsyncClient, hook: Integration
+) -> None:
     text = "The event is not signed with the secret of this webhook address, or its signature is too old."
 
     answers = [
@@ -188,7 +190,7 @@ async def test_a_failed_event_is_applied_once_more_when_its_cause_is_removed(
             await service.replay(unit, event_id)
 
 
-async def test_a_test_shows_what_would_happen_and_changes_nothing(
+async def test_a_test_shows_the_result_of_an_event_and_changes_nothing(
     services: Services, account: Opened, hook: Integration
 ) -> None:
     async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
@@ -233,7 +235,7 @@ PICKED: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value"), PICKED)
-def test_a_path_picks_a_value_or_nothing(path: str, value: str) -> None:
+def test_a_path_picks_a_value_or_an_empty_string(path: str, value: str) -> None:
     assert paths.pick(BODY, paths.check(path, "phone")) == value
 
 

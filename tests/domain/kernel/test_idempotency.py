@@ -152,7 +152,7 @@ async def test_a_key_of_the_services_own_is_one_that_no_caller_can_send(unit: Un
         await once(unit, str(own), DIGEST, Act())
 
 
-def test_a_fingerprint_tells_requests_apart_whatever_the_order_of_their_arguments() -> None:
+def test_a_fingerprint_depends_on_the_arguments_and_not_on_their_order() -> None:
     assert fingerprint("paint", colour="red", size=1) == fingerprint("paint", size=1, colour="red")
     different = [
         fingerprint("paint", colour="red"),

@@ -25,7 +25,7 @@ async def test_the_accounts_whose_items_wait_get_places_in_a_batch_in_turns() ->
     assert batches == [["a1", "b1", "c1"], ["a2", "b2", "a3"], ["a4", "a5"]]
 
 
-async def test_a_batch_that_fails_is_told_to_those_who_still_wait_and_the_next_is_served() -> None:
+async def test_a_failed_batch_raises_in_its_waiting_callers_and_the_next_is_served() -> None:
     begun, go = asyncio.Event(), asyncio.Event()
 
     async def serve(items: Sequence[str]) -> Sequence[str]:

@@ -96,7 +96,7 @@ def test_a_window_is_50_rows_from_the_beginning_unless_said_otherwise() -> None:
         ),
     ],
 )
-async def test_what_is_no_cursor_of_the_list_is_refused(unit: UnitOfWork, after: str) -> None:
+async def test_an_invalid_cursor_is_refused(unit: UnitOfWork, after: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"^after is not a cursor of this list. Leave it out to begin at the start.$"
     ):
@@ -115,7 +115,7 @@ async def test_a_cursor_of_another_order_is_refused(unit: UnitOfWork) -> None:
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sort=st.sampled_from(ContactSort), values=CURSORS)
-async def test_whatever_a_cursor_says_is_a_page_or_a_refusal(
+async def test_a_cursor_of_any_values_gives_a_page_or_a_refusal(
     account: Opened, unit_for: UnitFor, sort: ContactSort, values: Any
 ) -> None:
     after = orjson.dumps(values).decode()

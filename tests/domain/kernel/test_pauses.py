@@ -26,7 +26,7 @@ async def test_a_pause_commits_nothing_of_a_unit_that_has_written(services: Serv
     assert await open_transactions(services.database.pool) == 1
 
 
-async def test_a_unit_that_has_asked_nothing_has_nothing_to_pause(services: Services, unit: UnitOfWork) -> None:
+async def test_a_pause_of_a_unit_without_statements_opens_no_transaction(services: Services, unit: UnitOfWork) -> None:
     await unit.pause()
 
     assert await open_transactions(services.database.pool) == 0

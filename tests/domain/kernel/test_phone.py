@@ -74,7 +74,7 @@ def test_a_number_is_stored_in_e164(text, region, phone):
         ("24365", None, "it is a short code"),
     ],
 )
-def test_what_is_no_number_is_refused_with_the_reason(text, region, reason):
+def test_an_invalid_number_is_refused_with_the_reason(text, region, reason):
     with pytest.raises(InvalidPhone) as refusal:
         normalize(text, region)
     assert refusal.value.facts["reason"] == reason
@@ -84,7 +84,7 @@ def test_what_is_no_number_is_refused_with_the_reason(text, region, reason):
     assert refusal.value.facts["reason"] == reason
 
 
-def test_the_refusal_says_what_to_send():
+def test_the_refusal_names_the_expected_form():
     with pytest.raises(InvalidPhone) as refusal:
         require_recipient("555-2671", "US")
 

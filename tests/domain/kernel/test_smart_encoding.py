@@ -105,7 +105,7 @@ def test_it_never_changes_a_link(text: str, fold_accents: bool) -> None:
 
 
 @given(typed, st.booleans())
-def test_what_it_changes_is_in_the_map(text: str, fold_accents: bool) -> None:
+def test_only_mapped_characters_are_changed(text: str, fold_accents: bool) -> None:
     assume(not links.find(text))
     table = {
         **REPLACEMENTS,

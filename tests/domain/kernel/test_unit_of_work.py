@@ -40,7 +40,7 @@ def topics() -> Topics:
     return Topics()
 
 
-async def test_a_unit_commits_what_was_written_and_told(services: Services, account: Opened, topics: Topics) -> None:
+async def test_a_unit_commits_its_rows_and_events(services: Services, account: Opened, topics: Topics) -> None:
     async with topics.unit(services, account) as unit:
         await unit.save(_number(account))
         outbox.record(unit, DND, contact_id=4821)
@@ -50,7 +50,7 @@ async def test_a_unit_commits_what_was_written_and_told(services: Services, acco
     assert await _counts(services) == (2, 1)
 
 
-async def test_a_unit_that_fails_leaves_nothing_and_rings_nothing(
+async def test_a_unit_that_fails_stores_no_row_and_sends_no_notification(
     services: Services, account: Opened, topics: Topics
 ) -> None:
     async def fail() -> None:
@@ -66,7 +66,7 @@ async def test_a_unit_that_fails_leaves_nothing_and_rings_nothing(
     assert (await _counts(services), topics) == ((1, 0), [])
 
 
-async def test_a_unit_that_is_cancelled_leaves_nothing_and_rings_nothing(
+async def test_a_unit_that_is_cancelled_stores_no_row_and_sends_no_notification(
     services: Services, account: Opened, topics: Topics
 ) -> None:
     reached = asyncio.Event()
@@ -99,7 +99,7 @@ async def test_a_unit_rings_once_it_is_committed_and_not_before(
     assert sorted(topics) == ["events", "messages"]
 
 
-async def test_a_commit_that_fails_rings_nothing(services: Services, account: Opened, topics: Topics) -> None:
+async def test_a_commit_that_fails_sends_no_notification(services: Services, account: Opened, topics: Topics) -> None:
     async def fail() -> None:
         async with topics.unit(services, account) as unit:
             unit.session.add(PhoneNumber(account_id=0, phone_number="", label="", carrier=""))
@@ -111,7 +111,7 @@ async def test_a_commit_that_fails_rings_nothing(services: Services, account: Op
     assert (await _counts(services), topics) == ((1, 0), [])
 
 
-async def test_a_unit_that_asks_nothing_opens_no_session(services: Services, account: Opened, topics: Topics) -> None:
+async def test_a_unit_without_statements_opens_no_session(services: Services, account: Opened, topics: Topics) -> None:
     async with topics.unit(services, account) as unit:
         pass
 
@@ -179,7 +179,7 @@ async def test_events_stand_in_the_order_in_which_they_were_told(
     assert [payload["tag"] for payload in await EVENTS.read(services, "payload")] == tags
 
 
-async def test_an_event_says_whose_it_is_about_whom_and_which_request_caused_it(
+async def test_an_event_records_its_account_contact_and_request(
     services: Services, account: Opened, topics: Topics
 ) -> None:
     async with topics.unit(services, account) as unit:

@@ -46,7 +46,7 @@ async def read_all(feed: Feed, account_id: int, position: int = 0) -> list[Any]:
     return found
 
 
-async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services: Services, account: Opened):
+async def test_a_live_update_has_a_kind_and_the_ids_of_its_message_and_contact(services: Services, account: Opened):
     names = ["new_message", "message_sent", "message_delivered", "message_failed", "new_conversation"]
     for number, name in enumerate([*names, "conversation_changed", "new_contact"], 1):
         payload = {"id": number} if name == "new_message" else {"message_id": number}
@@ -65,7 +65,7 @@ async def test_what_is_shown_live_has_a_kind_and_says_what_it_is_about(services:
     assert [update.id for update in updates] == [1, 2, 3, 4, 5, 6]
 
 
-async def test_what_is_not_dispatched_is_not_shown(services: Services, account: Opened):
+async def test_an_event_is_not_shown_before_it_is_dispatched(services: Services, account: Opened):
     await record_many(services, account.account_id, 1)
 
     before = await read_all(services.feed, account.account_id)
@@ -172,7 +172,7 @@ async def test_readers_see_everything_once_however_transactions_end(services: Se
     assert seen != sorted(seen)
 
 
-async def test_streams_that_read_at_the_same_time_share_a_statement_and_each_reads_what_is_its_own(
+async def test_concurrent_streams_share_a_statement_and_each_reads_its_own_updates(
     services: Services, account: Opened, new_account: Callable[..., Any]
 ):
     other = await new_account()

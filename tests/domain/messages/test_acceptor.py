@@ -45,9 +45,7 @@ async def test_a_send_debits_its_segments_and_keeps_its_message(send: Callable[.
     await audit(pool)
 
 
-async def test_a_send_keeps_who_asked_for_it_and_that_consent_was_attested(
-    send: Callable[..., Any], pool: Pool
-) -> None:
+async def test_a_send_records_its_actor_and_the_attested_consent(send: Callable[..., Any], pool: Pool) -> None:
     accepted = await send()
 
     [message] = await MESSAGES.read(pool, "actor", "request_id")
@@ -108,7 +106,7 @@ async def test_a_national_number_is_read_in_the_region_of_the_account(send: Call
     assert await MESSAGES.only(pool, "to_number") == TO
 
 
-async def test_a_segment_abroad_costs_what_the_tariff_says(send: Callable[..., Any]) -> None:
+async def test_a_segment_abroad_costs_the_credits_of_the_tariff(send: Callable[..., Any]) -> None:
     accepted = await send(to="+447911123456", body="A" * 161)
 
     assert accepted.credits_remaining == 1000 - 2 * 6
@@ -190,7 +188,7 @@ async def test_a_send_and_a_reply_from_an_unknown_phone_at_once_make_one_contact
     assert await event_names(pool, "new_contact") == ["new_contact"]
 
 
-async def test_sends_and_a_stop_at_once_leave_nothing_on_its_way(
+async def test_a_stop_concurrent_with_sends_fails_every_accepted_text(
     services: Services, actor: Actor, text: Callable[..., Any], pool: Pool
 ) -> None:
     second = SendAcceptor(pool, services.clock, services.notify, services.connections)
@@ -217,7 +215,7 @@ async def test_a_send_whose_caller_hangs_up_is_kept_all_the_same(services: Servi
     assert await entries(pool) == [("debit", -1, 999)]
 
 
-async def test_closing_waits_for_the_verdict_of_what_was_taken(services: Services, actor: Actor) -> None:
+async def test_closing_waits_for_the_verdicts_of_queued_sends(services: Services, actor: Actor) -> None:
     sends = [asyncio.create_task(services.acceptor.accept(actor, hello())) for _ in range(130)]
     await asyncio.sleep(0)
 
@@ -245,7 +243,7 @@ class BrokenClock(Clock):
         raise RuntimeError("the clock is broken")
 
 
-async def test_a_defect_reaches_those_who_wait_and_the_acceptor_goes_on(
+async def test_a_defect_is_raised_in_the_waiting_sends_and_the_acceptor_goes_on(
     services: Services, actor: Actor, pool: Pool
 ) -> None:
     acceptor = SendAcceptor(pool, BrokenClock(), services.notify, services.connections)
@@ -258,7 +256,7 @@ async def test_a_defect_reaches_those_who_wait_and_the_acceptor_goes_on(
     assert (await acceptor.accept(actor, hello())).credits_remaining == 999
 
 
-async def test_what_the_database_says_of_a_value_is_not_told(services: Services, actor: Actor) -> None:
+async def test_the_refusal_of_an_unstorable_value_hides_the_database_error(services: Services, actor: Actor) -> None:
     with pytest.raises(InvalidInput) as refused:
         await services.acceptor.accept(actor, hello(body="Hello\x00"))
 

@@ -19,7 +19,7 @@ from tests.factories.billing import audit, entries
 from tests.factories.messages import states
 
 
-async def test_a_key_of_our_own_is_answered_whatever_the_text_has_become(send: Callable[..., Any], pool: Pool) -> None:
+async def test_an_internal_key_is_answered_even_if_the_text_has_changed(send: Callable[..., Any], pool: Pool) -> None:
     first = await send(body="Hi Ann", idempotency_key=OwnKey("step", 1, 1))
     again = await send(body="Hi Anna", idempotency_key=OwnKey("step", 1, 1))
 
@@ -41,7 +41,7 @@ async def test_a_send_with_a_key_that_was_answered_is_answered_again_by_any_proc
     await audit(pool)
 
 
-async def test_the_answer_to_a_key_outlives_what_would_refuse_the_send_today(
+async def test_a_repeated_key_is_answered_even_if_the_send_would_be_refused_now(
     services: Services, actor: Actor, text: Callable[..., Any]
 ) -> None:
     first = await services.acceptor.accept(actor, hello(idempotency_key="order-1"))

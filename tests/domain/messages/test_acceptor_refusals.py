@@ -50,7 +50,7 @@ from tests.factories.numbers import PHONE_NUMBERS
         (hello(idempotency_key="\x00"), InvalidInput),
     ],
 )
-async def test_what_cannot_be_sent_is_refused_and_leaves_nothing(
+async def test_an_invalid_send_is_refused_and_not_stored(
     services: Services, actor: Actor, pool: Pool, wish: Send, refusal: type[DomainError]
 ) -> None:
     with pytest.raises(refusal):
@@ -178,7 +178,7 @@ async def test_a_recorded_consent_lets_an_opted_out_phone_be_texted_again(
     assert accepted.status == "pending"
 
 
-async def test_what_the_account_cannot_pay_is_refused_whole(
+async def test_a_send_that_exceeds_the_balance_is_refused_whole(
     services: Services, new_account: Callable[..., Any], pool: Pool
 ) -> None:
     poor = await new_account(credits=1)

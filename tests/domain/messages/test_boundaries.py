@@ -151,7 +151,7 @@ async def test_a_deleted_account_takes_no_row_of_others_that_has_the_same_place_
     assert await EVENTS.where(account_id=account.account_id).count(pool) == 0
 
 
-async def test_without_a_partition_nothing_is_accepted_or_debited_until_the_upkeep_has_made_one(
+async def test_without_a_partition_no_text_is_accepted_or_debited_until_the_upkeep_has_made_one(
     services: Services, send: Send, text: Callable[..., Awaitable[None]], account: Opened, pool: Pool
 ) -> None:
     before = await balance_of(pool, account.account_id)

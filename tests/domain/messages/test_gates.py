@@ -126,7 +126,7 @@ def test_every_error_of_a_gate_is_in_the_catalogue_and_was_tried() -> None:
 
 
 @pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)
-def test_every_gate_says_in_a_sentence_what_to_do(gate: gates.Gate[SendFacts]) -> None:
+def test_the_remedy_of_every_gate_is_a_sentence(gate: gates.Gate[SendFacts]) -> None:
     assert gate.remedy[0].isupper()
     assert gate.remedy.endswith(".")
 

@@ -132,7 +132,7 @@ async def test_a_reply_dates_the_contact(services: Services, account: Opened, po
         assert (await contact(pool))["updated_at"] == clock.at
 
 
-async def test_a_text_to_a_number_that_nobody_holds_is_kept_as_unmatched(services: Services, pool: Pool) -> None:
+async def test_a_text_to_an_unassigned_number_is_kept_as_unmatched(services: Services, pool: Pool) -> None:
     await services.inbox.receive("sandbox", InboundMessage("in-1", TO, "+15009999999", "STOP"))
 
     [kept] = await UNMATCHED_CALLBACKS.read(pool, "carrier", "kind", "problem", "payload")
@@ -186,7 +186,7 @@ async def test_a_confirmation_is_free_even_for_an_account_without_credits(
     await audit(pool)
 
 
-async def test_stop_fails_and_refunds_what_has_not_left(
+async def test_stop_fails_and_refunds_texts_that_have_not_left(
     text: Callable[..., Any], send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(body="Gone")
@@ -225,7 +225,7 @@ async def test_a_stop_waits_for_a_send_under_way_and_stops_it(
 
 
 @pytest.mark.parametrize("word", ["START", "unstop", "YES"])
-async def test_start_restores_what_stop_stopped_and_is_answered_once(
+async def test_start_ends_an_opt_out_and_is_answered_once(
     text: Callable[..., Any], send: Callable[..., Any], pool: Pool, word: str
 ) -> None:
     await text("STOP")
@@ -276,7 +276,7 @@ async def test_help_is_answered_at_most_once_in_24_hours(
     assert await replies(pool) == [HELP, HELP]
 
 
-async def test_help_names_the_support_contact_and_is_given_to_who_opted_out_too(
+async def test_help_names_the_support_contact_and_answers_a_contact_that_opted_out(
     text: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await ACCOUNTS.change(pool, support_contact="help@bluedoor.example")

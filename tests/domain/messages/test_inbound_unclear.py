@@ -50,7 +50,9 @@ async def test_a_clear_word_settles_an_unclear_one(
     assert not (await conversation(pool))["possible_opt_out"]
 
 
-async def test_an_unclear_reply_of_who_opted_out_changes_nothing(text: Callable[..., Any], pool: Pool) -> None:
+async def test_an_unclear_reply_of_a_contact_that_opted_out_changes_nothing(
+    text: Callable[..., Any], pool: Pool
+) -> None:
     await text("STOP")
 
     await text(UNCLEAR)

@@ -38,7 +38,7 @@ class Cutting(SandboxCarrier):
 
 
 @pytest.mark.parametrize(("to", "state"), [(TO, ("sent", None)), (INVALID, ("failed", "invalid_number"))])
-async def test_what_a_carrier_answered_is_recorded_though_the_connection_was_lost_meanwhile(
+async def test_the_answer_of_a_carrier_is_recorded_though_the_connection_was_lost_meanwhile(
     send: Callable[..., Any], handoff: Handoff, pool: Pool, database_url: str, to: str, state: tuple[str, str | None]
 ) -> None:
     await send(to, "Hello")
@@ -84,7 +84,7 @@ async def test_texts_are_asked_for_at_once_when_the_claim_for_it_was_lost_with_t
     assert await calls(pool) == [("Hello", 1)]
 
 
-async def test_what_is_recorded_is_tried_no_longer_than_it_is_told_to() -> None:
+async def test_recording_is_retried_no_longer_than_its_limit() -> None:
     tried: list[int] = []
 
     async def fail() -> None:

@@ -68,7 +68,7 @@ async def test_a_text_that_would_wait_longer_than_five_seconds_is_refused_before
     assert await MESSAGES.read(pool, "body") == ["Hello"]
 
 
-async def test_a_faster_pace_shortens_the_wait_for_what_has_left(
+async def test_a_faster_pace_shortens_the_wait_after_earlier_texts(
     send_now: Callable[..., Any], pace: Callable[..., Any], pool: Pool
 ) -> None:
     await pace(0.01)
@@ -153,7 +153,7 @@ async def test_a_repeated_key_gets_its_answer_while_the_number_is_busy(
     assert again == replace(first, replayed=True)
 
 
-async def test_a_number_without_a_pace_reserves_nothing(send_now: Callable[..., Any], pool: Pool) -> None:
+async def test_a_number_without_a_pace_has_no_token_bucket(send_now: Callable[..., Any], pool: Pool) -> None:
     await send_now()
 
     assert await TOKEN_BUCKETS.count(pool) == 0

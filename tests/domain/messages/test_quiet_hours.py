@@ -140,7 +140,7 @@ async def test_a_deferred_text_leaves_at_its_time(promote: Promote, handoff: Han
     await audit(pool)
 
 
-async def test_hand_off_puts_a_text_off_whose_window_closed_meanwhile(
+async def test_hand_off_defers_a_text_whose_window_has_closed_meanwhile(
     promote: Promote, handoff: Handoff, clock: At, pool: Pool
 ) -> None:
     clock.instant = NIGHT - timedelta(minutes=1)

@@ -181,7 +181,7 @@ async def test_a_failure_costs_nothing_and_says_why(
 
 @pytest.mark.parametrize("late", ["sent", "delivered", "failed", "unconfirmed", "pending"])
 @pytest.mark.parametrize("final", FINAL)
-async def test_a_final_state_absorbs_whatever_comes_later(
+async def test_a_final_state_absorbs_later_reports(
     services: Services, reference: int, pool: Pool, final: str, late: str
 ) -> None:
     await services.receipts.receive("sandbox", report(f"sbx_{reference}", final))

@@ -146,7 +146,7 @@ async def test_a_report_that_cannot_be_stored_fails_no_other_of_its_batch(
 
 
 @pytest.mark.parametrize(("what", "status"), [("message", "sent"), ("message", "failed"), ("balance", "failed")])
-async def test_a_report_on_what_another_transaction_has_locked_waits_and_those_of_others_do_not(
+async def test_a_report_on_a_locked_row_waits_and_reports_of_other_accounts_do_not(
     services: Services, send: Callable[..., Any], new_account: Callable[..., Any], pool: Pool, what: str, status: str
 ) -> None:
     mine, theirs = (await send()).message_id, await sent_by(services, await new_account())
@@ -214,7 +214,7 @@ async def test_an_answer_that_is_recorded_while_a_report_is_kept_apart_finds_the
     assert (await UNMATCHED_RECEIPTS.count(pool), await services.receipts.due()) == (0, False)
 
 
-async def test_reports_and_answers_at_the_same_time_lose_nothing(
+async def test_no_report_or_answer_is_lost_when_they_arrive_concurrently(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     ids = [each.message_id for each in await asyncio.gather(*(send() for _ in range(40)))]

@@ -143,9 +143,7 @@ async def test_a_refused_text_is_refunded_and_the_sender_is_told_why(send: Calla
     await audit(pool)
 
 
-async def test_what_is_not_accepted_reaches_no_carrier(
-    send: Callable[..., Any], act: Callable[..., Any], pool: Pool
-) -> None:
+async def test_a_refused_send_reaches_no_carrier(send: Callable[..., Any], act: Callable[..., Any], pool: Pool) -> None:
     async with act() as unit:
         await billing.grant(unit, -1000, "Spent")
 

@@ -76,7 +76,7 @@ async def presume(silent: Handoff) -> None:
     await reconcile(after(silent, 3700))
 
 
-async def test_a_carrier_that_says_nothing_is_asked_less_and_less_often(
+async def test_a_silent_carrier_is_asked_less_and_less_often(
     services: Services, send: Callable[..., Any], silent: Handoff, pool: Pool
 ) -> None:
     await send()
@@ -98,7 +98,7 @@ async def _asks(silent: Handoff) -> bool:
     return True
 
 
-async def test_what_cannot_be_found_out_in_an_hour_stays_sent_and_unconfirmed_and_is_not_refunded(
+async def test_a_text_without_an_answer_in_an_hour_becomes_sent_and_unconfirmed_and_is_not_refunded(
     send: Callable[..., Any], silent: Handoff, pool: Pool
 ) -> None:
     await send()
@@ -145,7 +145,7 @@ async def test_a_later_report_is_applied_to_an_unconfirmed_text(
     await audit(pool)
 
 
-async def test_a_report_that_nobody_knows_more_stays_when_an_older_one_is_late(
+async def test_a_late_older_report_does_not_replace_an_unconfirmed_one(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send()).message_id
@@ -269,7 +269,7 @@ class Refusing(Slow):
         return Rejected(FailureCode.invalid_number)
 
 
-async def test_the_sandbox_says_nothing_of_a_number_for_that_purpose(
+async def test_the_sandbox_has_a_number_without_reports(
     services: Services, send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     id = (await send(UNTOLD)).message_id

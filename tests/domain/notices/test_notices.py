@@ -129,7 +129,7 @@ async def test_texts_of_a_contact_share_a_notice_until_it_is_read(
     assert await unread(services, people["bob"]) == [("new_message", "New text from Ann Lee", 1)]
 
 
-async def test_who_reads_the_conversation_reads_the_notices_of_its_texts_for_all(
+async def test_reading_a_conversation_reads_the_notices_of_its_texts_for_all_users(
     services: Services, account: Opened, people: dict[str, int]
 ) -> None:
     id = await text_in(services, account)
@@ -153,7 +153,7 @@ async def test_a_text_that_an_agent_answers_and_an_opt_out_are_not_noticed(
     assert await NOTICES.count(services) == 0
 
 
-async def test_who_assigns_a_conversation_to_himself_gets_no_notice(
+async def test_a_user_who_assigns_a_conversation_to_himself_gets_no_notice(
     services: Services, account: Opened, people: dict[str, int]
 ) -> None:
     id = await text_in(services, account)

@@ -26,7 +26,7 @@ async def test_a_number_gets_another_label(account: Opened, unit_for: UnitFor) -
             await service.rename(unit, 999999999, "Front desk")
 
 
-async def test_one_number_is_the_primary_one_whoever_chooses_at_once(
+async def test_concurrent_choices_leave_exactly_one_primary_number(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
     async with unit_for(account) as unit:

@@ -32,7 +32,7 @@ def test_automations_hold_less_than_tools_and_neither_holds_the_account():
     assert RESOURCES.limit(RESOURCES.tools) == GENERAL == ALL - {"account:write", "billing:write"}
 
 
-def test_what_is_asked_for_first_is_within_what_can_be_held():
+def test_the_default_scopes_are_within_the_grantable_ones():
     assert RESOURCES.usual(RESOURCES.api) == AUTOMATION
     assert RESOURCES.usual(RESOURCES.tools) == WORKING_SET < GENERAL
     assert WORKING_SET & {"contacts:delete", "campaigns:send", "agents:write", "numbers:write"} == set()

@@ -81,7 +81,7 @@ async def test_the_next_key_is_published_before_it_signs(services: Services, clo
     assert await published(key_ring) == [second]
 
 
-async def test_what_an_old_key_signed_is_good_until_it_expires(services: Services, clock: SetClock):
+async def test_a_token_of_an_old_key_is_valid_until_it_expires(services: Services, clock: SetClock):
     key_ring = ring_of(services, clock)
     old = await key_ring.current()
     clock.moment = NOW + PERIOD - timedelta(seconds=1)
@@ -109,7 +109,7 @@ async def test_a_key_that_another_process_made_is_found(services: Services, cloc
     assert found.public.public_numbers() == theirs.public.public_numbers()
 
 
-async def test_names_of_keys_that_nobody_made_do_not_keep_the_database_busy(services: Services, clock: SetClock):
+async def test_lookups_of_unknown_keys_read_the_database_once(services: Services, clock: SetClock):
     key_ring, asked = ring_of(services, clock), 0
     reads = key_ring._rows
 

@@ -79,7 +79,7 @@ async def test_texts_reach_phones_from_a_number_at_a_carrier(services: Services,
     assert ready.texts_reach_phones is True
 
 
-async def test_the_connection_of_another_account_counts_for_nothing(
+async def test_the_connection_of_another_account_does_not_count(
     services: Services, account: Opened, new_account: Any
 ) -> None:
     other = await new_account()

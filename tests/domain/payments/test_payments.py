@@ -229,7 +229,7 @@ STEPS = st.lists(
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, seed=st.integers(0, 10**6))
-async def test_the_ledger_equals_the_record_of_stripe_whatever_the_order_of_events(
+async def test_the_ledger_equals_the_record_of_stripe_in_any_order_of_events(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, steps: list[Any], seed: int
 ) -> None:
     account_id, first, intents = await ACCOUNTS.only(services, "id"), len(peer.events), list[str]()

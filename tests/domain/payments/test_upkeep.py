@@ -83,7 +83,7 @@ async def test_the_provider_is_asked_ever_less_often_until_the_page_has_expired(
     assert await booked(services) == []
 
 
-async def test_the_portal_is_open_to_who_has_bought_something(
+async def test_the_portal_opens_after_the_first_purchase(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
     async with act() as unit:
@@ -119,7 +119,7 @@ async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
     assert await PLAN_SUBSCRIPTIONS.count(services) == 0
 
 
-async def test_what_is_paid_for_a_deleted_account_is_told_to_the_operator_and_its_plan_ends(
+async def test_a_payment_for_a_deleted_account_is_reported_to_the_operator_and_its_plan_ends(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
     told: list[str] = []
@@ -138,7 +138,7 @@ async def test_what_is_paid_for_a_deleted_account_is_told_to_the_operator_and_it
     assert await booked(services) == []
 
 
-async def test_an_account_that_is_to_be_deleted_buys_nothing(
+async def test_an_account_pending_deletion_cannot_buy(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
     await ACCOUNTS.change(services, deletion_at=services.clock.now() + timedelta(days=30))

@@ -243,7 +243,9 @@ async def test_a_filter_with_the_most_ids_is_planned_like_one_with_two(account: 
     assert Compiler(datetime.now(UTC)).compile(most) == Compiler(datetime.now(UTC)).compile(few)
 
 
-async def test_the_ids_of_another_account_find_nobody(new_account: Any, unit_for: UnitFor, services: Services) -> None:
+async def test_the_ids_of_another_account_find_no_contact(
+    new_account: Any, unit_for: UnitFor, services: Services
+) -> None:
     other: Opened = await new_account()
     account: Opened = await new_account()
     async with unit_for(account) as unit:

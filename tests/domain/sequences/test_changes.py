@@ -173,7 +173,7 @@ async def test_an_archived_sequence_does_not_change(make: Any, change: Any, act:
     assert await SEQUENCES.read(pool, "name") == ["Welcome"]
 
 
-async def test_a_reply_ends_nothing_where_the_sequence_says_so_and_an_opt_out_does(
+async def test_a_sequence_without_exit_on_reply_ends_an_enrollment_on_opt_out_only(
     *, make: Any, enroll: Any, change: Any, text: Any, dispatch: Any, drip: Drip, pool: Pool
 ) -> None:
     id = await make()
@@ -358,7 +358,7 @@ async def test_many_contacts_move_part_by_part_and_none_gets_an_old_text_meanwhi
 
 
 @pytest.mark.usefixtures("in_pairs")
-async def test_the_contacts_of_a_large_archived_sequence_leave_it_part_by_part_but_none_who_begins_later(
+async def test_the_contacts_of_a_large_archived_sequence_leave_in_batches_and_later_ones_stay(
     make: Any, enroll: Any, act: Any, drip: Drip, pool: Pool
 ) -> None:
     id = await make()

@@ -19,7 +19,7 @@ from tests.factories.billing import balance_of
 from tests.factories.events import event_names
 
 
-async def test_a_sequence_whose_last_step_the_carrier_took_before_that_was_noted_completes_once(
+async def test_a_sequence_completes_once_when_its_last_step_was_sent_before_that_was_recorded(
     make: Callable[..., Any],
     enroll: Callable[..., Any],
     deliver: Callable[..., Any],

@@ -63,7 +63,7 @@ async def test_a_sequence_that_could_not_be_sent_is_refused(
     assert await SEQUENCES.count(pool) == 0
 
 
-async def test_enrolling_says_when_the_first_step_is_due_and_records_who_attested(
+async def test_enrolling_returns_the_due_time_of_the_first_step_and_records_the_attesting_actor(
     make: Callable[..., Any], enroll: Callable[..., Any], contact_id: int, pool: Pool
 ) -> None:
     sequence_id = await make(NewStep(90, "Hi"))
@@ -135,7 +135,7 @@ async def test_ending_an_enrollment_again_changes_nothing(
     assert (rows[0]["next_send_at"], rows[0]["ended_at"] is None) == (None, False)
 
 
-async def test_who_opted_out_is_not_enrolled(
+async def test_a_contact_that_opted_out_is_not_enrolled(
     make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
 ) -> None:
     async with act() as unit:
@@ -147,7 +147,7 @@ async def test_who_opted_out_is_not_enrolled(
     assert await standing(pool) == []
 
 
-async def test_who_must_not_be_disturbed_is_not_enrolled(
+async def test_a_contact_with_do_not_disturb_is_not_enrolled(
     make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], contact_id: int, pool: Pool
 ) -> None:
     async with act() as unit:
@@ -159,7 +159,7 @@ async def test_who_must_not_be_disturbed_is_not_enrolled(
     assert await standing(pool) == []
 
 
-async def test_an_archived_sequence_takes_nobody_and_has_ended_its_enrollments(
+async def test_an_archived_sequence_takes_no_contact_and_has_ended_its_enrollments(
     make: Callable[..., Any], enroll: Callable[..., Any], act: Callable[..., Any], pool: Pool
 ) -> None:
     sequence_id = await make()
@@ -173,7 +173,7 @@ async def test_an_archived_sequence_takes_nobody_and_has_ended_its_enrollments(
     assert await standing(pool) == [("exited", "sequence_archived", 1)]
 
 
-async def test_a_sequence_without_steps_takes_nobody(
+async def test_a_sequence_without_steps_takes_no_contact(
     make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool
 ) -> None:
     sequence_id = await make()

@@ -34,7 +34,7 @@ async def under_way(make: Callable[..., Any], enroll: Callable[..., Any], drip: 
 
 
 @pytest.mark.parametrize(("said", "reason"), EXITS.items())
-async def test_what_a_person_texts_ends_their_enrollment(
+async def test_a_text_of_a_contact_ends_its_enrollment(
     under_way: int,
     text: Callable[..., Any],
     dispatch: Callable[..., Any],
@@ -55,7 +55,7 @@ async def test_what_a_person_texts_ends_their_enrollment(
 
 
 @pytest.mark.parametrize("said", STAYS)
-async def test_what_a_phone_says_by_itself_ends_nothing(
+async def test_an_automatic_reply_of_a_phone_ends_no_enrollment(
     under_way: int,
     text: Callable[..., Any],
     dispatch: Callable[..., Any],
@@ -71,7 +71,7 @@ async def test_what_a_phone_says_by_itself_ends_nothing(
 
 
 @pytest.mark.parametrize("said", list(EXITS))
-async def test_a_step_is_not_sent_even_if_nobody_heard_of_the_event(
+async def test_a_step_is_not_sent_even_if_the_exit_event_was_not_dispatched(
     under_way: int, text: Callable[..., Any], drip: Drip, pool: Pool, said: str
 ) -> None:
     await text(said)
@@ -124,7 +124,7 @@ async def test_an_opt_out_ends_an_enrollment_even_after_a_new_consent(
     assert await standing(pool) == [("exited", "contact_opted_out", 2)]
 
 
-async def test_what_was_said_before_an_enrollment_does_not_end_it(
+async def test_a_text_received_before_an_enrollment_does_not_end_it(
     text: Callable[..., Any],
     make: Callable[..., Any],
     enroll: Callable[..., Any],

@@ -82,7 +82,7 @@ async def test_a_pause_writes_no_enrollment_and_a_worker_sets_each_due_one_aside
     assert (is_due, await bodies(pool)) == (False, [])
 
 
-async def test_what_was_set_aside_is_sent_after_the_pause(
+async def test_steps_set_aside_are_sent_after_the_pause(
     act: Any, make: Any, enroll: Any, set_status: Any, drip: Drip, pool: Pool
 ) -> None:
     id = await make(NewStep(0, "Only"))

@@ -121,7 +121,7 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
 
 
 @pytest.mark.parametrize("words", ["Thanks, who is this?", "STOP"])
-async def test_a_last_step_that_was_sent_completes_the_sequence_whatever_is_said_before_that_is_noted(
+async def test_a_sent_last_step_completes_the_sequence_despite_a_text_received_before_it_is_recorded(
     *,
     make: Callable[..., Any],
     enroll: Callable[..., Any],

@@ -74,7 +74,7 @@ async def test_a_paused_sequence_takes_contacts_and_sends_nothing_until_it_goes_
     assert await bodies(pool) == ["Welcome, Ann!"]
 
 
-async def test_a_pause_holds_what_is_under_way_and_what_became_due_goes_on_a_step_at_a_time(
+async def test_a_pause_holds_enrollments_and_overdue_steps_are_sent_one_at_a_time_after_it(
     act: Callable[..., Any], make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool
 ) -> None:
     sequence_id = await make(NewStep(0, "One"), NewStep(5, "Two"), NewStep(5, "Three"))
@@ -143,7 +143,7 @@ async def test_a_phone_that_takes_no_texts_ends_the_enrollment(
     assert await bodies(pool) == []
 
 
-async def test_while_the_database_is_away_a_step_waits_for_whoever_comes_next(
+async def test_a_step_waits_for_the_next_run_while_the_database_is_unreachable(
     make: Callable[..., Any], enroll: Callable[..., Any], services: Services, drip: Drip, pool: Pool
 ) -> None:
     await enroll(await make())

@@ -42,7 +42,7 @@ def test_the_page_lists_every_placeholder() -> None:
     assert listed == list(OF_CONTACTS.names)
 
 
-def test_the_page_lists_every_letter_of_a_format_with_what_it_shows() -> None:
+def test_the_page_lists_every_letter_of_a_format_with_its_output() -> None:
     letters = {
         letter: shown
         for left, right in table("Letters | Shown for 3 November 2026, 14:05:09")

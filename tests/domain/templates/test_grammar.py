@@ -79,7 +79,7 @@ def test_a_text_of_the_grammar_has_no_fault(text: str) -> None:
         ),
     ],
 )
-def test_a_fault_is_named_with_its_place_and_with_what_to_write(text: str, reason: str) -> None:
+def test_a_fault_is_named_with_its_place_and_its_correction(text: str, reason: str) -> None:
     assert reasons(text) == [reason]
 
 

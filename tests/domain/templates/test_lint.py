@@ -127,7 +127,7 @@ def test_the_first_promotional_text_tells_how_to_opt_out() -> None:
     assert found(f"{PLAIN} STOP=end", first=True) == []
 
 
-def test_what_is_not_known_about_an_account_is_not_checked() -> None:
+def test_unknown_facts_of_an_account_are_not_checked() -> None:
     assert check("See example.com, call 202-555-0199", Sender("")) == []
 
 

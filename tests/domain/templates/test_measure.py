@@ -28,7 +28,7 @@ def test_the_bounds_of_a_text_are_those_of_its_values() -> None:
     assert (bounds.longest.parts.segments, bounds.longest_ucs_2.parts.segments) == (1, 2)
 
 
-def test_a_placeholder_without_a_fallback_can_leave_nothing() -> None:
+def test_a_placeholder_without_a_fallback_can_be_empty() -> None:
     bounds = find_bounds(CompiledText("Hi {first_name}, since {created_at:date(EEEE d MMMM)}", {}), OF_CONTACTS, KNOWN)
 
     assert bounds.shortest.text == "Hi, since Friday 1 May"

@@ -87,7 +87,7 @@ async def standing(harness: Harness) -> list[tuple[str, list[str]]]:
         ("drip_completed", "contacts:read"),
     ],
 )
-async def test_subscribing_needs_the_scope_to_read_what_is_told(harness: Harness, event: str, scope: str) -> None:
+async def test_subscribing_needs_the_scope_to_read_the_event(harness: Harness, event: str, scope: str) -> None:
     with pytest.raises(InsufficientScope) as refused:
         await subscribe(harness, event, scopes=ALL - {scope})
     unchanged = await WEBHOOK_SUBSCRIPTIONS.count(harness.pool)
@@ -186,7 +186,7 @@ async def test_a_subscription_of_an_application_ends_when_the_user_who_allowed_i
     assert await standing(harness) == [("removed", ["canceled"])]
 
 
-async def test_whoever_turns_a_webhook_elsewhere_is_its_creator_from_then_on(harness: Harness) -> None:
+async def test_changing_the_url_of_a_webhook_makes_the_caller_its_creator(harness: Harness) -> None:
     key_id = await make_key(harness)
     subscription = await subscribe(harness)
     async with unit_of(harness.services, actor(harness, key_id=key_id)) as unit:

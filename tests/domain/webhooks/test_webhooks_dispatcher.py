@@ -83,7 +83,7 @@ async def test_a_full_batch_says_that_there_may_be_more(harness: Harness) -> Non
     assert len(await deliveries(harness.pool)) == dispatching.BATCH + 1
 
 
-async def test_a_subscription_hears_only_of_what_happened_after_it(harness: Harness) -> None:
+async def test_a_subscription_receives_only_events_recorded_after_it(harness: Harness) -> None:
     await harness.tell("before")
     subscription = await harness.subscribe()
     await harness.tell("after")
@@ -105,7 +105,7 @@ async def test_no_account_hears_of_another(harness: Harness, new_account: Callab
     assert await deliveries(harness.pool) == [(mine.id, "won", "pending")]
 
 
-async def test_what_comes_for_a_disabled_webhook_is_kept_and_does_not_wake_the_engine(harness: Harness) -> None:
+async def test_an_event_for_a_disabled_webhook_is_kept_and_does_not_wake_the_engine(harness: Harness) -> None:
     async with harness.act() as unit:
         webhook = await service.create_webhook(
             unit, harness.services.webhooks, harness.receiver.url, ["contact.created"]
@@ -154,7 +154,7 @@ async def rename(batch: Batch) -> None:
     await ACCOUNTS.change(batch.connection, company_name=batch.events[0].payload["new_stage"])
 
 
-async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(harness: Harness) -> None:
+async def test_the_changes_of_a_reaction_are_committed_or_rolled_back_with_the_batch(harness: Harness) -> None:
     async def die(batch: Batch) -> None:
         raise OSError("the connection is gone")
 
@@ -168,7 +168,7 @@ async def test_what_a_reaction_does_is_kept_or_lost_with_the_batch(harness: Harn
     assert await ACCOUNTS.only(harness.pool, "company_name") == "won"
 
 
-async def test_what_is_told_of_while_its_subscription_ends_is_dispatched_after_it(
+async def test_an_event_whose_subscription_is_ending_is_dispatched_after_the_end(
     harness: Harness, new_account: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pausing = SimpleNamespace(monotonic=lambda: 0.0)
@@ -195,7 +195,7 @@ async def test_what_is_told_of_while_its_subscription_ends_is_dispatched_after_i
     assert await OUTBOX.count(harness.pool) == 0
 
 
-async def test_what_was_dispatched_before_its_subscription_ends_is_canceled_with_it(harness: Harness) -> None:
+async def test_a_delivery_dispatched_before_its_subscription_ends_is_canceled_with_it(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.tell("won")
     ending: list[asyncio.Task[None]] = []

@@ -39,7 +39,7 @@ async def test_a_delivery_is_signed_and_carries_its_event_and_attempt(working: H
     await until(lambda: working.are_all("delivered"))
 
 
-async def test_an_attempt_is_kept_with_what_was_answered(working: Harness) -> None:
+async def test_an_attempt_is_kept_with_its_answer(working: Harness) -> None:
     working.receiver.respond = lambda _: web.Response(body=b"x\x00" * 5000, headers={"X-Trace": "7"})
     await working.subscribe()
     await working.tell("won")
@@ -85,7 +85,7 @@ async def test_first_attempts_keep_their_order_when_this_process_is_held_up_whil
     assert [(post.body["new_stage"], post.attempt) for post in harness.receiver.posts] == [("contacted", 1), ("won", 1)]
 
 
-async def test_an_event_that_fails_does_not_hold_up_what_comes_after_it(working: Harness) -> None:
+async def test_an_event_that_fails_does_not_hold_up_later_ones(working: Harness) -> None:
     working.receiver.respond = lambda post: web.Response(status=500 if post.body["new_stage"] == "bad" else 200)
     await working.subscribe()
     await working.tell("bad", "good")
@@ -125,7 +125,7 @@ async def test_an_endpoint_that_does_not_answer_holds_up_no_other(working: Harne
     held.go.set()
 
 
-async def test_what_comes_while_a_post_hangs_is_delivered_meanwhile(working: Harness) -> None:
+async def test_an_event_is_delivered_while_an_earlier_post_hangs(working: Harness) -> None:
     held = Held()
     working.receiver.respond = lambda post: held(post) if post.body["contact_id"] == 1 else web.Response()
     await working.subscribe()
@@ -180,7 +180,7 @@ async def test_posts_under_way_are_counted(harness: Harness) -> None:
     assert counted == [1, -1, 1, -1]
 
 
-async def test_what_was_delivered_while_its_subscription_was_disabled_is_not_kept_for_replay(harness: Harness) -> None:
+async def test_an_event_delivered_while_its_subscription_was_disabled_is_not_kept_for_replay(harness: Harness) -> None:
     harness.receiver.respond = held = Held()
     await harness.subscribe()
     await harness.tell("contacted", "won")
@@ -208,7 +208,7 @@ async def test_an_answer_with_any_status_but_2xx_is_a_failure(harness: Harness) 
     assert len({post.raw for post in harness.receiver.posts}) == 1
 
 
-async def test_what_waits_for_a_place_when_the_breaker_opens_is_not_attempted(harness: Harness) -> None:
+async def test_a_delivery_that_waits_for_a_place_when_the_breaker_opens_is_not_attempted(harness: Harness) -> None:
     harness.pace(breaker_failures=1, breaker_waits=(60,), waits=(60,))
     harness.receiver.respond = status(500)
     await harness.subscribe()
@@ -223,7 +223,7 @@ async def test_what_waits_for_a_place_when_the_breaker_opens_is_not_attempted(ha
     assert len(harness.receiver.posts) == 1
 
 
-async def test_a_breaker_that_half_opens_while_posts_hang_lets_nothing_else_through(
+async def test_a_breaker_that_half_opens_while_posts_hang_lets_no_other_post_through(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_worker, "LOOK_AGAIN_SECONDS", 0.01)

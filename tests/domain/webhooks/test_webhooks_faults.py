@@ -36,7 +36,7 @@ async def test_a_result_waits_for_no_other_that_is_being_written(harness: Harnes
     assert written_meanwhile
 
 
-async def test_a_stopping_engine_finishes_what_is_under_way_and_begins_nothing_more(harness: Harness) -> None:
+async def test_a_stopping_engine_finishes_deliveries_in_flight_and_begins_no_more(harness: Harness) -> None:
     harness.receiver.respond = held = Held()
     await harness.subscribe()
     await harness.tell("contacted", "won")
@@ -93,7 +93,7 @@ async def test_the_result_of_a_post_is_recorded_even_when_the_stop_is_cut_short(
     assert await harness.is_at_rest()
 
 
-async def test_a_result_waits_for_the_database_and_nothing_is_sent_again(
+async def test_a_result_waits_for_the_database_and_no_post_is_repeated(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(records, "RETRY_SECONDS", 0.01)
@@ -107,7 +107,9 @@ async def test_a_result_waits_for_the_database_and_nothing_is_sent_again(
     assert stages(harness.receiver.posts) == ["contacted", "won"]
 
 
-async def test_what_cannot_be_recorded_for_a_defect_of_ours_opens_the_breaker_and_is_told(harness: Harness) -> None:
+async def test_a_result_that_a_defect_keeps_from_being_recorded_opens_the_breaker_and_is_reported(
+    harness: Harness,
+) -> None:
     told: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
     subscription = await harness.subscribe()

@@ -13,7 +13,7 @@ from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, 
 from tests.waiting import until
 
 
-async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(harness: Harness) -> None:
+async def test_due_and_waiting_deliveries_are_counted_apart_with_their_ages(harness: Harness) -> None:
     first, second = await harness.subscribe("/1"), await harness.subscribe("/2")
     await harness.tell("contacted", "qualified", "won")
     await harness.dispatcher.run()
@@ -37,7 +37,7 @@ async def test_what_is_due_is_told_apart_from_what_waits_with_its_age(harness: H
     assert await metrics.age_pending(harness.pool, now) == {"due": 0, "waiting": 0}
 
 
-async def test_the_share_of_what_arrived_is_told_for_the_hundred_busiest_webhooks(harness: Harness) -> None:
+async def test_the_success_rate_is_reported_for_the_hundred_busiest_webhooks(harness: Harness) -> None:
     harness.pace(waits=())
     codes = iter([500, 200, 200, 200])
     harness.receiver.respond = lambda post: status(next(codes))(post)

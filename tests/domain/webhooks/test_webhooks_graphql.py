@@ -122,7 +122,7 @@ async def test_the_audit_log_records_each_time_a_secret_is_shown_again_and_not_t
     ]
 
 
-def test_no_type_but_what_making_or_revealing_answers_has_a_secret() -> None:
+def test_only_the_results_of_creating_or_revealing_have_a_secret() -> None:
     kinds = [kind for kind in CORE.type_map.values() if isinstance(kind, GraphQLObjectType)]
 
     assert {kind.name for kind in kinds if "secret" in kind.fields} == {

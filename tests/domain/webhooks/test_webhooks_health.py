@@ -48,7 +48,7 @@ def test_the_breaker_opens_for_30_seconds_after_five_failures_in_a_row() -> None
     assert health.is_half_open
 
 
-def test_what_was_under_way_when_the_breaker_opened_does_not_open_it_for_longer() -> None:
+def test_failures_in_flight_when_the_breaker_opened_do_not_open_it_for_longer() -> None:
     health = failing(healthy(), 13)
 
     assert (health.trips, health.open_until) == (1, NOON + seconds(30))
@@ -108,7 +108,7 @@ def test_the_schedule_of_retries_spans_76_hours_in_eleven_attempts() -> None:
 
 
 @given(st.integers(1, 10), st.one_of(st.none(), st.floats(0, 10**6)))
-def test_no_attempt_comes_early_or_later_than_a_fifth_and_what_was_asked_for(
+def test_the_wait_honors_retry_after_and_adds_at_most_a_fifth_to_the_schedule(
     attempt: int, retry_after: float | None
 ) -> None:
     planned, asked = SCHEDULE.waits[attempt - 1], min(retry_after or 0, 36_000)
@@ -205,7 +205,7 @@ async def has_trips(harness: Harness, id: int, count: int) -> bool:
     return (await harness.subscription(id))["trips"] == count
 
 
-async def test_a_webhook_that_goes_on_failing_is_told_of_and_then_disabled_with_what_waits(harness: Harness) -> None:
+async def test_a_webhook_that_keeps_failing_is_reported_and_then_disabled_with_its_deliveries(harness: Harness) -> None:
     harness.pace(waits=(60,) * 20, breaker_waits=(60,), notice_after=(3600, 86_400), disable_after=259_200)
     clock = harness.set_clock()
     harness.receiver.respond = status(500)
@@ -243,7 +243,7 @@ async def is_skipped(harness: Harness, count: int) -> bool:
     return [state for state, _ in await harness.states()] == ["skipped"] * count
 
 
-async def test_nine_events_that_fail_disable_nothing(harness: Harness) -> None:
+async def test_nine_events_that_fail_do_not_disable_a_webhook(harness: Harness) -> None:
     harness.pace(waits=(60,) * 20, breaker_waits=(60,), disable_after=86_400)
     clock = harness.set_clock()
     harness.receiver.respond = status(500)

@@ -37,7 +37,7 @@ async def test_a_subscription_at_rest_is_free_and_wakes_for_the_next_event(worki
     assert stages(await working.receiver.expect(2)) == ["contacted", "won"]
 
 
-async def test_what_is_dispatched_while_a_subscription_is_given_back_is_not_forgotten(harness: Harness) -> None:
+async def test_a_delivery_dispatched_while_a_lease_is_released_wakes_the_engine(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.tell("contacted")
     await harness.dispatcher.run()
@@ -91,7 +91,7 @@ async def test_the_work_of_an_engine_that_died_is_taken_up_when_its_lease_ends(h
     assert await harness.states() == [("delivered", 1)]
 
 
-async def test_who_takes_over_from_one_that_died_begins_with_two_queues_and_opens_one_after_every_sixteen_attempts(
+async def test_a_worker_that_takes_over_a_dead_lease_begins_with_two_queues_and_adds_one_per_sixteen_attempts(
     harness: Harness,
 ) -> None:
     first, last, crowds = Held(), Held(), list[int]()
@@ -143,7 +143,7 @@ async def is_later(pool: Pool, than: datetime) -> bool:
     return await WEBHOOK_SUBSCRIPTIONS.only(pool, "leased_until") > than + timedelta(seconds=0.3)
 
 
-async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(harness: Harness) -> None:
+async def test_a_worker_that_has_lost_its_lease_begins_no_delivery_and_changes_nothing(harness: Harness) -> None:
     harness.pace(lease=60)
     harness.receiver.respond = held = Held()
     subscription = await harness.subscribe()
@@ -164,7 +164,7 @@ async def test_who_has_lost_the_lease_begins_nothing_more_and_changes_nothing(ha
     assert await harness.subscription(subscription.id) == before
 
 
-async def test_an_engine_does_not_take_again_what_it_works_for(harness: Harness) -> None:
+async def test_an_engine_does_not_lease_again_a_subscription_it_works_for(harness: Harness) -> None:
     harness.receiver.respond = held = Held()
     await harness.subscribe()
     await harness.tell("won")
@@ -178,7 +178,7 @@ async def test_an_engine_does_not_take_again_what_it_works_for(harness: Harness)
     assert len(harness.receiver.posts) == 1
 
 
-async def test_one_slot_does_not_take_what_another_is_about_to_work_for(harness: Harness) -> None:
+async def test_a_slot_does_not_lease_a_subscription_that_another_is_leasing(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.tell("won")
     await harness.dispatcher.run()
@@ -196,7 +196,7 @@ async def test_one_slot_does_not_take_what_another_is_about_to_work_for(harness:
     assert (await harness.subscription(subscription.id))["lease"] == 1
 
 
-async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(harness: Harness) -> None:
+async def test_a_subscription_leased_while_an_engine_stops_is_released_undelivered(harness: Harness) -> None:
     await harness.subscribe()
     await harness.tell("won")
     await harness.dispatcher.run()
@@ -216,7 +216,7 @@ async def test_what_is_leased_while_an_engine_stops_is_given_back_undelivered(ha
     assert harness.receiver.posts == []
 
 
-async def test_a_lease_that_cannot_be_renewed_ends_and_its_holder_begins_nothing_more(harness: Harness) -> None:
+async def test_a_lease_that_cannot_be_renewed_ends_and_its_holder_begins_no_more_deliveries(harness: Harness) -> None:
     harness.receiver.respond = held = Held()
     await harness.subscribe()
     await harness.tell("contacted", "won")

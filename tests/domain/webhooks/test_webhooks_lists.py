@@ -33,7 +33,7 @@ async def test_deliveries_are_listed_of_one_subscription_or_of_one_status(harnes
         assert [(await page.total()).count for page in pages] == [1, 1, 0]
 
 
-async def test_only_what_failed_or_was_skipped_is_replayed_since_an_instant(harness: Harness) -> None:
+async def test_only_failed_or_skipped_deliveries_are_replayed_since_an_instant(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.tell("won")
     await harness.dispatcher.run()
@@ -56,7 +56,7 @@ async def test_a_description_that_is_too_long_is_refused_and_the_webhook_stays_a
     assert await harness.subscription(webhook.id) == before
 
 
-async def test_an_engine_that_makes_itself_ready_delivers_and_records_nothing(harness: Harness) -> None:
+async def test_warming_the_engine_delivers_and_records_nothing(harness: Harness) -> None:
     await harness.subscribe()
     await harness.tell("won")
     await harness.dispatcher.run()

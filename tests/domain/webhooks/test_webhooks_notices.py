@@ -74,7 +74,7 @@ async def mails_left(harness: Harness) -> int:
     return await WAITING_MAILS.count(harness.pool)
 
 
-async def test_a_disabled_webhook_is_mailed_to_each_owner_once_and_to_nobody_else(
+async def test_the_notice_of_a_disabled_webhook_is_mailed_once_to_each_owner_only(
     harness: Harness, new_account: Callable[..., Any]
 ) -> None:
     await new_account()
@@ -165,7 +165,7 @@ async def test_a_webhook_that_ends_with_its_creator_is_mailed(harness: Harness) 
     assert mail.text.splitlines()[2] == f"{harness.receiver.url}/hook {why} {CANCELED}"
 
 
-async def test_without_an_owner_the_notice_is_kept_and_nobody_mailed(harness: Harness) -> None:
+async def test_without_an_owner_the_notice_is_kept_and_not_mailed(harness: Harness) -> None:
     await USERS.change(harness.pool, role="member")
     await is_gone(harness)
 
@@ -237,7 +237,7 @@ async def die(_: Mail) -> None:
     raise Died
 
 
-async def test_a_link_that_somebody_waits_for_is_mailed_before_older_notices(harness: Harness) -> None:
+async def test_a_requested_link_is_mailed_before_older_notices(harness: Harness) -> None:
     await is_gone(harness)
     await harness.services.authentication.ask_reset(harness.account.email, Visitor("203.0.113.7"))
 

@@ -214,7 +214,7 @@ async def test_an_actor_ends_the_webhooks_that_it_manages(cast: Cast) -> None:
     assert [answer["id"] for answer in ended] == list(cast.hooks.values())
 
 
-async def test_an_application_that_is_connected_again_manages_what_it_made_before(cast: Cast) -> None:
+async def test_an_application_that_is_connected_again_manages_the_webhooks_it_made_before(cast: Cast) -> None:
     client = await OAUTH_GRANTS.last(cast.services, "client_id")
     async with unit_of(cast.services, cast.actors["member"]) as unit:
         consent = Consent(unit.actor.user_id or 0, AUTOMATION, "https://sms.example.com", REDIRECT, None)
@@ -229,9 +229,7 @@ async def test_an_application_that_is_connected_again_manages_what_it_made_befor
 
 
 @pytest.mark.parametrize("overlap_hours", [0, 24])
-async def test_the_new_key_and_during_the_overlap_the_old_one_manage_what_either_made(
-    cast: Cast, overlap_hours: int
-) -> None:
+async def test_both_keys_of_a_rotation_manage_the_webhooks_of_either(cast: Cast, overlap_hours: int) -> None:
     old = cast.actors["svc key"]
     async with unit_of(cast.services, cast.actors["owner"]) as unit:
         new, _ = await api_keys.rotate_key(unit, cast.services.secret, old.key_id or 0, overlap_hours)

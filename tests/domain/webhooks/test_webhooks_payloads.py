@@ -117,13 +117,13 @@ def test_a_dashboard_webhook_receives_the_flat_payload_in_the_envelope(topic: st
     assert sample["data"] == EVENTS[name].example
 
 
-def test_what_is_sent_has_the_keys_of_what_is_delivered_but_for_the_time() -> None:
+def test_the_payloads_of_sent_and_delivered_differ_only_in_the_key_of_the_time() -> None:
     sent = orjson.loads(payloads.sample("endpoint", "message_sent", AT))["data"]
 
     assert shape(sent) == {**OUTBOUND, "sent_at": str}
 
 
-def test_a_name_that_stands_for_nothing_is_refused_with_those_that_do() -> None:
+def test_an_unknown_event_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownEvent) as hook:
         payloads.find_hook("message_sent")
     with pytest.raises(UnknownEvent) as topic:

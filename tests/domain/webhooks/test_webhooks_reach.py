@@ -70,7 +70,7 @@ async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(harness: Ha
     assert (replayed, await names(harness)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
 
 
-async def test_no_owner_replays_texts_to_where_a_creator_listens_who_may_not_read_them(
+async def test_a_replay_leaves_out_events_that_the_creator_of_the_webhook_may_not_read(
     harness: Harness, webhook: Subscription
 ) -> None:
     thief, ports = await reader_of_contacts(harness), harness.services.webhooks
@@ -84,7 +84,7 @@ async def test_no_owner_replays_texts_to_where_a_creator_listens_who_may_not_rea
     assert (replayed, (await names(harness))[0]) == (1, ("message.inbound", "failed"))
 
 
-async def test_what_an_actor_may_not_read_it_neither_replays_nor_turns_elsewhere_nor_takes_over(
+async def test_an_actor_cannot_replay_redirect_or_take_over_a_webhook_of_events_it_may_not_read(
     harness: Harness, webhook: Subscription
 ) -> None:
     thief, ports = await reader_of_contacts(harness), harness.services.webhooks
@@ -106,9 +106,7 @@ async def test_what_an_actor_may_not_read_it_neither_replays_nor_turns_elsewhere
     assert dict(await harness.subscription(webhook.id)) == dict(before)
 
 
-async def test_what_waits_of_an_event_that_is_left_out_is_not_posted_any_more(
-    harness: Harness, webhook: Subscription
-) -> None:
+async def test_waiting_deliveries_of_a_removed_event_type_are_canceled(harness: Harness, webhook: Subscription) -> None:
     await WEBHOOK_DELIVERIES.change(harness.pool, status="pending", next_attempt_at=webhook.created_at)
     thief, ports = await reader_of_contacts(harness), harness.services.webhooks
     changes: Any = {"events": ["contact.created"], "target_url": f"{harness.receiver.url}/thief"}
@@ -163,7 +161,9 @@ async def test_deliveries_are_listed_by_the_name_that_their_webhook_has(harness:
 
 
 @pytest.mark.parametrize("ends", ["a user", "a key", "a key of a user"])
-async def test_what_waits_for_a_webhook_whose_creator_has_ended_is_not_tried_again(harness: Harness, ends: str) -> None:
+async def test_waiting_deliveries_of_a_webhook_whose_creator_has_ended_are_not_retried(
+    harness: Harness, ends: str
+) -> None:
     harness.pace(waits=(0.01,) * 50, breaker_failures=1000)
     harness.receiver.respond = status(500)
     async with harness.act() as unit:

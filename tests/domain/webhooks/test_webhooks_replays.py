@@ -39,7 +39,7 @@ async def test_a_test_is_the_sample_marked_as_such_and_tried_once(harness: Harne
     assert len(harness.receiver.posts) == 1
 
 
-async def test_a_test_goes_before_what_waits_even_while_the_breaker_is_open(harness: Harness) -> None:
+async def test_a_test_is_posted_before_waiting_deliveries_even_while_the_breaker_is_open(harness: Harness) -> None:
     harness.pace(breaker_waits=(60,), waits=(60,))
     harness.receiver.respond = status(500)
     webhook = await endpoint(harness, "contact.created", "message.inbound")
@@ -137,7 +137,7 @@ async def test_all_that_failed_since_an_instant_is_replayed_in_order_and_tests_a
     assert [post.body["new_stage"] for post in harness.receiver.posts] == ["qualified", "won"]
 
 
-async def test_what_waits_or_is_not_kept_any_more_is_not_replayed(harness: Harness) -> None:
+async def test_a_delivery_that_waits_or_has_lost_its_body_is_not_replayed(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.tell("contacted", "won")
     await harness.dispatcher.run()
@@ -158,7 +158,7 @@ async def test_what_waits_or_is_not_kept_any_more_is_not_replayed(harness: Harne
     assert replayed == 0
 
 
-async def test_nothing_is_tested_or_replayed_while_a_webhook_is_disabled(harness: Harness) -> None:
+async def test_a_disabled_webhook_is_neither_tested_nor_replayed(harness: Harness) -> None:
     subscription = await harness.subscribe()
     await harness.update(subscription.id, active=False)
     await harness.tell("won")

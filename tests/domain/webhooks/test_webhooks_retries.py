@@ -88,7 +88,7 @@ async def test_retry_after_shortens_no_wait_and_counts_for_no_other_status(
     assert 90 <= (await next_attempt_at(harness) - harness.services.clock.now()).total_seconds() <= 120
 
 
-async def test_410_removes_the_subscription_at_once_cancels_what_waits_and_is_told_once(harness: Harness) -> None:
+async def test_410_removes_the_subscription_cancels_waiting_deliveries_and_is_reported_once(harness: Harness) -> None:
     harness.receiver.respond = status(410)
     subscription = await harness.subscribe()
     for contact in range(30):
@@ -109,7 +109,7 @@ async def is_dispatched(harness: Harness) -> bool:
     return not await harness.dispatcher.due()
 
 
-async def test_410_of_an_address_that_was_changed_meanwhile_removes_nothing(harness: Harness) -> None:
+async def test_410_of_a_former_address_does_not_remove_the_subscription(harness: Harness) -> None:
     async def gone(post: Post) -> web.Response:
         await harness.update(subscription.id, target_url=f"{harness.receiver.url}/new")
         harness.receiver.respond = status(200)

@@ -31,7 +31,7 @@ def headers(secrets: list[str], body: bytes, at: int | None = None) -> dict[str,
 
 
 @given(st.text(), st.integers(1, 3))
-def test_the_python_library_verifies_what_was_signed(text: str, count: int) -> None:
+def test_the_python_library_verifies_a_signed_request(text: str, count: int) -> None:
     secrets = [signing.make_secret() for _ in range(count)]
     body = orjson.dumps({"text": text.encode("utf-8", "replace").decode()})
 
@@ -51,7 +51,7 @@ def test_the_python_library_verifies_what_was_signed(text: str, count: int) -> N
     ],
     ids=lambda changed: next(iter(changed)),
 )
-def test_the_python_library_refuses_what_was_tampered_with(changed: dict[str, str]) -> None:
+def test_the_python_library_refuses_a_tampered_request(changed: dict[str, str]) -> None:
     secret = signing.make_secret()
     signed = headers([secret], BODY) | {name: value for name, value in changed.items() if name.startswith("webhook")}
 
@@ -59,7 +59,7 @@ def test_the_python_library_refuses_what_was_tampered_with(changed: dict[str, st
         Webhook(changed.get("secret", secret)).verify(changed.get("body", BODY), signed)
 
 
-def test_the_javascript_library_verifies_what_was_signed_and_refuses_what_was_tampered_with() -> None:
+def test_the_javascript_library_verifies_a_signed_request_and_refuses_a_tampered_one() -> None:
     secrets = [signing.make_secret(), signing.make_secret()]
     signed = headers(secrets, BODY)
     cases = [

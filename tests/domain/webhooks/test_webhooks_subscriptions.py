@@ -70,7 +70,7 @@ async def test_a_new_address_is_not_blamed_for_the_old_one(harness: Harness) -> 
     assert (row["failures"], row["open_until"], row["failing_since"]) == (0, None, None)
 
 
-async def test_what_fails_at_the_old_address_is_not_held_against_the_new_one(harness: Harness) -> None:
+async def test_failures_at_the_old_address_do_not_count_against_the_new_one(harness: Harness) -> None:
     harness.pace(breaker_waits=(60,), waits=(60,))
     go = asyncio.Event()
 
@@ -117,7 +117,7 @@ async def test_a_disabled_webhook_receives_nothing_and_its_events_can_be_replaye
     assert [post.body["new_stage"] for post in harness.receiver.posts] == ["contacted", "qualified", "won"]
 
 
-async def test_after_unsubscribing_nothing_more_is_begun(harness: Harness) -> None:
+async def test_no_delivery_begins_after_unsubscribing(harness: Harness) -> None:
     harness.receiver.respond = held = Holding()
     subscription = await harness.subscribe()
     await harness.tell("contacted", "won")
@@ -195,7 +195,7 @@ async def test_a_webhook_keeps_at_least_one_event_and_a_subscription_its_only_on
     assert (await harness.subscription(webhook.id))["events"] == ["message_sent", "message_failed"]
 
 
-async def test_nobody_reaches_the_webhooks_of_another_account(
+async def test_an_account_cannot_reach_the_webhooks_of_another(
     harness: Harness, new_account: Callable[..., Any]
 ) -> None:
     subscription = await harness.subscribe()
@@ -234,7 +234,7 @@ async def test_an_account_has_at_most_200_subscriptions(harness: Harness) -> Non
     await harness.subscribe()
 
 
-async def test_what_was_told_of_a_contact_is_not_delivered_after_the_contact_was_erased(harness: Harness) -> None:
+async def test_events_of_a_contact_are_not_delivered_after_its_erasure(harness: Harness) -> None:
     await harness.subscribe(event="new_contact")
     async with harness.act() as unit:
         ann = await contacts.create(unit, {"phone": "+12025550143", "first_name": "Ann"})

@@ -22,7 +22,7 @@ END = " Reply STOP to opt out."
         "Reply HELP for help.",
     ],
 )
-def test_a_text_that_states_what_the_brief_states_has_no_fault(text: str) -> None:
+def test_a_text_that_states_facts_of_the_brief_has_no_fault(text: str) -> None:
     assert faults(text + END, BRIEF) == []
 
 
@@ -44,7 +44,7 @@ def test_a_text_that_states_what_the_brief_states_has_no_fault(text: str) -> Non
         ("Reply GO to join", "It asks for the reply GO, which the brief does not."),
     ],
 )
-def test_a_text_that_states_something_else_is_told_what(text: str, fault: str | None) -> None:
+def test_a_fact_that_the_brief_does_not_state_is_named_as_a_fault(text: str, fault: str | None) -> None:
     assert faults(text + END, BRIEF) == ([fault] if fault else [])
 
 
@@ -75,7 +75,7 @@ def test_a_placeholder_is_known_or_the_briefs_own_and_whole() -> None:
     assert faults("{order_id" + END, brief) == ["It has a blank that is not filled in: {."]
 
 
-def test_a_reply_may_be_without_a_notice_and_is_held_to_its_parts_and_to_what_the_business_said() -> None:
+def test_a_reply_needs_no_notice_and_is_held_to_its_parts_and_the_words_of_the_business() -> None:
     turns = (Turn(True, "Is it $5, or $7?"), Turn(False, "It was $9 in May."))
     brief = Brief("", "Acme", kind=Kind.reply, turns=turns, needs_opt_out=False, max_parts=1)
 

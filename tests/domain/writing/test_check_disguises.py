@@ -30,7 +30,7 @@ def test_a_number_is_found_however_its_digits_are_written(text: str) -> None:
         ("See https://www.shop.example.com/a-/.", "shop.example.com/a"),
     ],
 )
-def test_a_link_is_found_whatever_stands_around_it(text: str, link: str) -> None:
+def test_a_link_is_found_regardless_of_surrounding_characters(text: str, link: str) -> None:
     assert faults(text + END, BRIEF) == [f"It states {link!r}, which the brief does not."]
 
 

@@ -174,7 +174,7 @@ async def test_a_call_whose_process_died_is_refunded_once(
     assert await amounts(services) == [-1, 1]
 
 
-async def test_a_request_that_is_sent_again_gets_the_same_copy_for_nothing(
+async def test_a_request_that_is_repeated_gets_the_same_copy_without_a_debit(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
     typist = Typist([[GOOD], ["20% off, {first_name}! Reply STOP to opt out."]])
