@@ -72,7 +72,7 @@ def test_serve_says_development_on_loopback_addresses_unless_told_otherwise(
         ({"environment": "development"}, "MESSAGING_BASE_URL is https://sms.example.com, which others"),
     ],
 )
-def test_what_would_leave_the_service_open_is_refused_at_the_start(given: dict[str, Any], complaint: str) -> None:
+def test_unsafe_settings_are_refused_at_the_start(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UnsafeStart) as refused:
         environment.check(make(**PRODUCTION | given))
 

@@ -56,7 +56,7 @@ async def test_an_account_that_holds_its_share_waits_though_places_are_free() ->
     await within("a place of its own share", third)
 
 
-async def test_what_waits_for_too_long_is_refused_and_its_place_kept_for_no_one() -> None:
+async def test_a_caller_that_waits_too_long_is_refused_and_its_place_is_freed() -> None:
     queue = FairQueue(1, 1, 0.01)
     await queue.take(GREEDY)
     with pytest.raises(TimeoutError):

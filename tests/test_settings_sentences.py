@@ -84,7 +84,7 @@ def sentence(field: str, value: str) -> str:
         ("smtp_url", "an address such as smtp://user:password@mail.example.com:587"),
     ],
 )
-def test_what_is_allowed_is_told_in_words(field: str, words: str) -> None:
+def test_the_allowed_values_of_a_setting_are_described_in_words(field: str, words: str) -> None:
     assert allowed(Settings.model_fields[field]) == words
 
 

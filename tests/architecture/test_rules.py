@@ -135,7 +135,7 @@ def test_half_of_the_functions_are_shorter_than_10_lines():
     assert median(length(function) for _, function in functions()) < 10
 
 
-def test_every_function_says_what_it_returns():
+def test_every_function_declares_its_return_type():
     assert [place for place, function in functions() if function.returns is None] == []
 
 
@@ -163,7 +163,18 @@ def test_no_text_begins_with_a_clause_in_the_place_of_a_noun():
     assert found == []
 
 
-def test_every_module_says_in_its_first_line_what_lives_in_it():
+def test_no_test_has_a_name_with_a_clause_in_the_place_of_a_noun():
+    clause = re.compile(r"def (test_(?:(?:what|whatever|who|whose|whoever|nothing)_|\w*(?:nobody|somebody))\w*)")
+    names = [
+        f"{path.relative_to(ROOT)} {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in clause.findall(path.read_text())
+    ]
+
+    assert names == []
+
+
+def test_the_docstring_of_every_module_begins_with_a_sentence():
     first_lines = {module.name: (ast.get_docstring(module.tree) or "").partition("\n")[0] for module in modules()}
 
     assert [name for name, line in first_lines.items() if not line.endswith(".")] == []

@@ -81,7 +81,7 @@ async def test_an_automation_is_made_activated_and_explains_its_run(
     assert await AUTOMATIONS.count(scene.services) == 0
 
 
-async def test_a_ready_made_automation_is_changed_and_what_is_typed_is_not_lost(
+async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):
     screen = await windows.owner(account)

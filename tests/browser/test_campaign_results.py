@@ -78,7 +78,7 @@ async def test_a_campaign_is_watched_from_its_start_to_its_end(
     await screen.page.get_by_role("row").filter(has_text="Completed").get_by_role("cell", name="40").first.wait_for()
 
 
-async def test_a_campaign_is_paused_resumed_and_canceled_with_what_that_means(
+async def test_a_campaign_is_paused_resumed_and_canceled_with_the_effect_shown(
     windows: Windows, scene: Scene, account: Opened, sending: Sending, pictures: Path
 ):
     await add_people(scene.services, 250)

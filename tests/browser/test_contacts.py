@@ -102,7 +102,7 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     await narrow.check(pictures, "contacts-narrow")
 
 
-async def test_the_page_of_who_opted_out_says_what_helps(windows: Windows, scene: Scene, account: Opened):
+async def test_the_page_of_an_opted_out_contact_shows_the_opt_out(windows: Windows, scene: Scene, account: Opened):
     await scene.receive("STOP")
     screen = await windows.owner(account)
     await screen.open("/contacts?status=opted_out")

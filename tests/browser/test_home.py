@@ -83,7 +83,7 @@ async def test_the_texts_of_a_week_are_a_chart_with_its_finding_and_a_table(
     await narrow.page.wait_for_function(f"() => ({INK})() > 500")
 
 
-async def test_what_needs_a_person_is_listed_with_the_way_to_it(
+async def test_items_that_need_attention_are_listed_with_links(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):
     await scene.receive("STOP what time is the showing")

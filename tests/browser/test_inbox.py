@@ -144,7 +144,7 @@ async def test_a_text_survives_a_lost_connection_and_is_sent_once(
     await screen.page.get_by_role("log").get_by_text("Are you there?").wait_for()
 
 
-async def test_the_inbox_connects_again_after_a_restart_and_shows_what_came_meanwhile(
+async def test_the_inbox_reconnects_after_a_restart_and_shows_the_missed_messages(
     windows: Windows, scene: Scene, served: Served, account: Opened
 ):
     await scene.receive("Hi")

@@ -67,7 +67,7 @@ async def map_name_and_tag(screen: Screen) -> None:
     await screen.sees("Saved")
 
 
-async def test_an_inbound_webhook_is_mapped_tried_and_does_what_its_log_says(
+async def test_an_inbound_webhook_is_mapped_tried_and_logs_its_events(
     windows: Windows, scene: Scene, served: Served, account: Opened, pictures: Path
 ):
     screen = await windows.owner(account)
@@ -166,7 +166,7 @@ async def test_a_scheduling_tool_is_added_and_its_bookings_show_their_texts(
     assert sorted(await BOOKING_TEXTS.read(scene.services, "kind")) == ["confirmation", "reminder_day"]
 
 
-async def test_a_scheduling_tool_is_paused_and_removed_with_what_goes_named(
+async def test_a_scheduling_tool_is_paused_and_removed_with_the_deleted_texts_named(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):
     screen = await windows.owner(account)

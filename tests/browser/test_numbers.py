@@ -29,7 +29,7 @@ async def add_results(scene: Scene, number: str) -> None:
     await Rows("number_hours").insert(scene.services, **key, **place, **RESULTS)
 
 
-async def test_a_number_shows_each_deduction_and_what_was_delivered(
+async def test_a_number_shows_each_deduction_and_its_delivery_rate(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):
     await add_number(scene.services, account.account_id, SECOND, "Shop")

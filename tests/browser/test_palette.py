@@ -88,7 +88,7 @@ async def test_an_action_opens_its_dialog_and_the_keys_are_listed(windows: Windo
     assert page.url.endswith("/contacts")
 
 
-async def test_a_member_is_not_offered_what_only_owners_may(windows: Windows, services: Services, account: Opened):
+async def test_a_member_is_not_offered_the_actions_of_owners(windows: Windows, services: Services, account: Opened):
     await USERS.where(email=account.email).change(services, role="member")
     screen = await windows.owner(account)
     await screen.open("/")

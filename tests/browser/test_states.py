@@ -99,7 +99,7 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
     await screen.heading("New template").wait_for()
 
 
-async def test_an_act_without_an_answer_says_so_keeps_what_was_typed_and_succeeds_when_it_is_repeated(
+async def test_an_unanswered_action_says_so_keeps_the_typed_text_and_succeeds_when_repeated(
     windows: Windows, account: Opened
 ):
     screen = await windows.owner(account)

@@ -97,7 +97,7 @@ async def test_templates_are_found_and_changed_by_keyboard_alone(windows: Window
     assert bodies == [("We open at 8. On Sundays at 10.", 2)]
 
 
-async def test_nothing_typed_is_lost_by_a_change_of_the_page_or_of_another_person(
+async def test_typed_text_is_not_lost_by_a_change_of_the_page_or_of_another_person(
     windows: Windows, scene: Scene, account: Opened
 ):
     id = await add_template(scene, "Hours", "We open at 8.")

@@ -56,7 +56,7 @@ async def open_carrier(prism: str) -> AsyncGenerator[Callable[..., TwilioCarrier
     await http.client.close()
 
 
-async def test_prism_refuses_what_twilio_does_not_describe(prism: str) -> None:
+async def test_prism_refuses_requests_that_twilio_does_not_describe(prism: str) -> None:
     async with httpx2.AsyncClient(base_url=prism, auth=("AC", "x")) as client:
         path = f"/2010-04-01/Accounts/{ACCOUNT}/Messages.json"
 

@@ -73,7 +73,7 @@ def simulated_telnyx() -> SimulatedTelnyx:
 
 
 @pytest.mark.parametrize("is_sha256", [False, True])
-def test_the_verifier_of_twilio_accepts_what_the_simulator_signs(is_sha256: bool) -> None:
+def test_the_verifier_of_twilio_accepts_callbacks_signed_by_the_simulator(is_sha256: bool) -> None:
     for callback in callbacks(simulated_twilio(is_sha256=is_sha256)):
         headers = callback.headers
         algorithm = get_signature_algorithm(headers.get("X-Twilio-Webhooks-Signature-Settings"))
@@ -83,7 +83,7 @@ def test_the_verifier_of_twilio_accepts_what_the_simulator_signs(is_sha256: bool
 
 
 @pytest.mark.parametrize("is_sha256", [False, True])
-def test_we_accept_what_the_simulator_of_twilio_signs(is_sha256: bool) -> None:
+def test_we_accept_callbacks_signed_by_the_simulator_of_twilio(is_sha256: bool) -> None:
     for callback in callbacks(simulated_twilio(is_sha256=is_sha256)):
         headers = {name.lower(): value for name, value in callback.headers.items()}
 
@@ -99,14 +99,14 @@ def test_we_sign_as_twilio_does(fields: dict[str, str], token: str, algorithm: s
     assert signed == RequestValidator(token).compute_signature(URL, fields, algorithm)
 
 
-def test_the_verifier_of_telnyx_accepts_what_the_simulator_signs(telnyx: Telnyx) -> None:
+def test_the_verifier_of_telnyx_accepts_callbacks_signed_by_the_simulator(telnyx: Telnyx) -> None:
     for callback in callbacks(simulated_telnyx()):
         event: UnwrapWebhookEvent = telnyx.webhooks.unwrap(callback.body.decode(), headers=callback.headers)
 
         assert event.data
 
 
-def test_the_verifier_of_telnyx_refuses_what_the_simulator_forges(telnyx: Telnyx) -> None:
+def test_the_verifier_of_telnyx_refuses_callbacks_forged_by_the_simulator(telnyx: Telnyx) -> None:
     simulated = simulated_telnyx()
     for callback in map(simulated.forge, callbacks(simulated)):
         with pytest.raises(ValueError, match="does not match"):
@@ -114,7 +114,7 @@ def test_the_verifier_of_telnyx_refuses_what_the_simulator_forges(telnyx: Telnyx
 
 
 @given(st.binary(max_size=200))
-def test_we_accept_what_another_library_signs(body: bytes) -> None:
+def test_we_accept_callbacks_signed_by_another_library(body: bytes) -> None:
     signature = SigningKey(bytes.fromhex(SIGNING)).sign(b"%d|" % NOW + body).signature
     headers = {"telnyx-signature-ed25519": base64.b64encode(signature).decode(), "telnyx-timestamp": str(NOW)}
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 KILLS = 20
 
 
-async def test_nothing_is_lost_and_no_text_leaves_twice_whatever_is_killed_amid_an_exchange(
+async def test_no_record_is_lost_and_no_text_leaves_twice_whatever_is_killed_amid_an_exchange(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with exchange(tmp_path, seed=20_261_124) as exchanged:

@@ -223,7 +223,9 @@ def test_a_service_that_others_can_reach_needs_a_secret_key(run: Run, settings: 
         (("status", 99999, "delivered"), "The sandbox has no message 99999. "),
     ],
 )
-def test_the_sandbox_says_what_it_does_not_have(messaging: Run, what: tuple[object, ...], complaint: str) -> None:
+def test_the_sandbox_names_unknown_numbers_and_messages(
+    messaging: Run, what: tuple[object, ...], complaint: str
+) -> None:
     done = messaging("sandbox", *what)
 
     assert (done.code, done.output) == (1, "")
@@ -244,7 +246,9 @@ def test_the_sandbox_says_when_the_service_does_not_answer(messaging: Run, accou
     ("options", "choices"),
     [(("arrived",), "'delivered', 'failed'"), (("failed", "--code", "bored"), "landline"), (("sent",), "'failed'")],
 )
-def test_the_sandbox_reports_only_what_carriers_report(messaging: Run, options: tuple[str, ...], choices: str) -> None:
+def test_the_sandbox_reports_only_statuses_and_codes_of_carriers(
+    messaging: Run, options: tuple[str, ...], choices: str
+) -> None:
     done = messaging("sandbox", "status", 1, *options)
 
     assert done.code == 2

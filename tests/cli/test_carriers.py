@@ -67,7 +67,7 @@ def test_credentials_are_rotated_from_the_environment(messaging: Run, tmp_path: 
     assert (done.code, done.complaint) == (0, "")
 
 
-def test_a_credential_that_nobody_gives_is_named(messaging: Run, tmp_path: Path) -> None:
+def test_a_missing_credential_is_named(messaging: Run, tmp_path: Path) -> None:
     new = ("telnyx", "second", "--env", "api_key=KEY")
     added = messaging("carrier", "add", *new, KEY="KEY1")
     add(messaging, tmp_path)
@@ -131,7 +131,7 @@ def test_a_text_is_sent_to_test_a_connection(messaging: Run) -> None:
         (("pause", "missing"), "No carrier connection with id missing."),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(messaging: Run, command: tuple[str, ...], complaint: str) -> None:
+def test_a_refused_command_prints_one_sentence(messaging: Run, command: tuple[str, ...], complaint: str) -> None:
     done = messaging("carrier", *command)
 
     assert done.code == 1

@@ -45,7 +45,7 @@ def test_a_terminal_is_asked_for_company_and_owner(tmp_path: Path) -> None:
     assert "Error: 'nobody' is not an e-mail address, such as ann@example.com." in written
 
 
-def test_a_terminal_is_not_asked_for_what_a_setting_says(tmp_path: Path) -> None:
+def test_a_terminal_is_not_asked_for_values_of_settings(tmp_path: Path) -> None:
     given = {"MESSAGING_COMPANY_NAME": "Blue Door", "MESSAGING_OWNER_EMAIL": "ann@example.com"}
 
     written = in_terminal(tmp_path, "Ann\nLee\n", **given)

@@ -38,7 +38,7 @@ def test_schema_prints_the_contract(run: Run) -> None:
     assert (done.code, done.output) == (0, CONTRACT)
 
 
-def test_check_counts_what_is_sound(run: Run) -> None:
+def test_check_counts_the_valid_definitions(run: Run) -> None:
     done = run("check")
 
     assert done.code == 0
@@ -172,7 +172,7 @@ def test_where_no_service_runs_a_command_says_how_to_start_one(
         ("MESSAGING_BASE_URL", "https://x.example", "MESSAGING_SECRET_KEY is not set. In production"),
     ],
 )
-def test_what_keeps_the_web_process_from_starting_is_one_sentence(
+def test_invalid_settings_stop_the_web_process_with_one_sentence(
     run: Run, name: str, value: str, complaint: str
 ) -> None:
     gone = {"DATABASE_URL": "postgresql://127.0.0.1:1/gone", "REDIS_URL": "redis://127.0.0.1:1"}

@@ -143,7 +143,7 @@ def test_a_list_without_pages_is_bounded(messaging: Run, account: int) -> None:
     assert [key["name"] for key in json.loads(shown.output)] == ["First key"]
 
 
-def test_what_a_command_changes_is_audited_as_the_command_lines(messaging: Run, account: int, ask: Ask) -> None:
+def test_a_change_by_a_command_is_audited_as_the_command_line(messaging: Run, account: int, ask: Ask) -> None:
     done = messaging("account", "rename", account, "Green Door", "--json")
 
     assert json.loads(done.output)["company_name"] == "Green Door"
@@ -152,7 +152,7 @@ def test_what_a_command_changes_is_audited_as_the_command_lines(messaging: Run, 
     ]
 
 
-def test_only_what_is_given_is_changed(messaging: Run, account: int, ask: Ask) -> None:
+def test_an_update_changes_only_the_given_options(messaging: Run, account: int, ask: Ask) -> None:
     messaging("account", "update", account, "--support-contact", "help@example.com")
 
     assert ask("SELECT company_name, region, support_contact FROM accounts") == [

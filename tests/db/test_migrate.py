@@ -15,12 +15,12 @@ from app.db import migrate
 from tests.db.databases import execute, move
 
 
-async def test_an_empty_database_becomes_what_the_models_say(newest_url: str) -> None:
+async def test_an_upgraded_empty_database_matches_the_models(newest_url: str) -> None:
 
     assert await _difference(newest_url, METADATA) == []
 
 
-async def test_what_the_migrations_lack_is_a_difference(empty_url: str) -> None:
+async def test_a_missing_migration_is_a_difference(empty_url: str) -> None:
     planned = MetaData()
     for table in METADATA.sorted_tables:
         table.to_metadata(planned)

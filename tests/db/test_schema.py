@@ -32,7 +32,7 @@ async def test_a_database_that_cannot_be_reached_has_no_revision(empty_url: str)
     assert await schema.current(named(empty_url, "no_such_database")) is None
 
 
-async def test_who_waits_goes_on_once_the_schema_is_there(empty_url: str) -> None:
+async def test_a_wait_for_the_schema_ends_once_the_schema_is_there(empty_url: str) -> None:
     waiting = asyncio.create_task(schema.wait_for(empty_url))
 
     await migrate.upgrade(empty_url, METADATA)
@@ -41,7 +41,7 @@ async def test_who_waits_goes_on_once_the_schema_is_there(empty_url: str) -> Non
 
 
 @pytest.mark.parametrize("name", [None, "no_such_database"])
-async def test_who_waits_in_vain_is_told_what_to_do(
+async def test_a_wait_for_the_schema_that_times_out_names_the_cause(
     empty_url: str, monkeypatch: pytest.MonkeyPatch, name: str | None
 ) -> None:
     monkeypatch.setattr(schema, "PATIENCE", 0.2)
@@ -50,7 +50,7 @@ async def test_who_waits_in_vain_is_told_what_to_do(
         await schema.wait_for(named(empty_url, name) if name else empty_url)
 
 
-async def test_who_waits_for_a_server_that_is_not_there_is_told_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_wait_for_an_unreachable_server_times_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "PATIENCE", 0.2)
 
     with pytest.raises(SchemaBehind):

@@ -52,7 +52,9 @@ def messaging(folder: Path, settings: dict[str, object], *arguments: str) -> str
 
 
 @pytest.mark.parametrize("role", ["web", "worker"])
-def test_who_waits_for_the_schema_stops_when_told_to(tmp_path: Path, settings: dict[str, object], role: str) -> None:
+def test_a_process_that_waits_for_the_schema_stops_when_told_to(
+    tmp_path: Path, settings: dict[str, object], role: str
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, starting(tmp_path) as start:
         silent.settimeout(60)
         address = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"

@@ -185,7 +185,7 @@ def test_a_demo_account_can_be_used_at_once(served: Served, account: Any) -> Non
     assert account["phone_number"] != served.environment()["NUMBER"]
 
 
-def test_the_sandbox_reports_what_a_person_says_it_reports(served: Served, account: Any) -> None:
+def test_the_sandbox_reports_the_status_given_on_the_command_line(served: Served, account: Any) -> None:
     before = balance(served, account)
     id = send(served, account, "+15005550205")
     until(lambda: entry(served, account, id)["status"] == "sent")
@@ -198,7 +198,7 @@ def test_the_sandbox_reports_what_a_person_says_it_reports(served: Served, accou
     assert balance(served, account) == before
 
 
-def test_a_killed_worker_is_started_again_and_what_waits_is_sent(served: Served, account: Any) -> None:
+def test_a_killed_worker_is_started_again_and_waiting_messages_are_sent(served: Served, account: Any) -> None:
     [worker] = [each for each in served.process.family() if "worker" in each.cmdline()]
 
     worker.kill()

@@ -38,7 +38,7 @@ async def cookie(services: Services, account: Opened) -> str:
         {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
     ],
 )
-async def test_a_page_of_ours_asks_for_who_is_signed_in(
+async def test_a_page_of_our_site_acts_for_the_signed_in_user(
     http: httpx2.AsyncClient, account: Opened, cookie: str, headers: dict[str, str]
 ) -> None:
     answer = await post(http, VIEWER, Cookie=cookie, **headers)
@@ -58,7 +58,7 @@ async def test_a_page_of_ours_asks_for_who_is_signed_in(
         {"Origin": "http://127.0.0.1:8001"},
     ],
 )
-async def test_a_page_of_another_site_is_nobody(
+async def test_a_page_of_another_site_is_unauthenticated(
     http: httpx2.AsyncClient, services: Services, cookie: str, headers: dict[str, str]
 ) -> None:
     read = await post(http, VIEWER, Cookie=cookie, **headers)
@@ -86,7 +86,7 @@ async def test_a_session_changes_nothing_by_a_get(http: httpx2.AsyncClient, serv
 
 
 @pytest.mark.parametrize("cookie", ["session=", "session=unknown", 'session="', "session", "form=x"])
-async def test_a_cookie_that_opens_nothing_is_nobody(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
+async def test_an_unknown_cookie_is_unauthenticated(http: httpx2.AsyncClient, account: Opened, cookie: str) -> None:
     answer = await post(http, VIEWER, Cookie=cookie, **OURS)
 
     assert codes(answer) == ["unauthenticated"]
@@ -127,7 +127,7 @@ async def test_a_service_user_is_told_that_its_session_connects_applications_onl
     assert "signs in to connect applications only" in answer.text
 
 
-async def test_what_a_session_does_is_done_by_its_user(
+async def test_an_action_of_a_session_is_audited_as_its_user(
     http: httpx2.AsyncClient, services: Services, cookie: str
 ) -> None:
     answer = await post(http, INVITE, Cookie=cookie, **OURS)

@@ -122,7 +122,7 @@ async def test_the_audit_log_is_read_page_by_page(http: httpx2.AsyncClient, acco
         "oauth_clients { id }",
     ],
 )
-async def test_who_and_what_may_enter_is_for_owners_to_see(
+async def test_only_owners_read_the_audit_log_the_keys_and_the_clients(
     http: httpx2.AsyncClient, services: Services, cookie: str, field: str
 ) -> None:
     assert await ask(http, cookie, f"{{ {field} }}")

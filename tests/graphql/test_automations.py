@@ -35,7 +35,7 @@ async def test_a_keyword_is_watched_listed_and_not_watched_any_more(api: httpx2.
 
 
 @pytest.mark.parametrize("keyword", ["", "x" * 41, "two\nlines"])
-async def test_what_is_no_keyword_is_refused(api: httpx2.AsyncClient, keyword: str) -> None:
+async def test_an_invalid_keyword_is_refused(api: httpx2.AsyncClient, keyword: str) -> None:
     assert codes(await post(api, {"query": WATCH, "variables": {"keyword": keyword}})) == ["invalid_input"]
     assert await ask(api, LIST) == {"watched_keywords": []}
 

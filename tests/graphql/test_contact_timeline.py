@@ -78,7 +78,7 @@ def kinds(entries: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(each["kind"], each["detail"]) for each in entries]
 
 
-async def test_a_timeline_shows_what_happened_in_all_areas_the_newest_first(api: httpx2.AsyncClient, contact_id: int):
+async def test_a_timeline_shows_the_entries_of_all_areas_newest_first(api: httpx2.AsyncClient, contact_id: int):
     shown = (await ask(api, SHOW, id=contact_id))["contact_timeline"]
 
     found = kinds(shown["entries"])
@@ -131,7 +131,7 @@ async def test_entries_of_one_instant_are_shown_once_each(
     assert first["entries"] + rest["entries"] == whole
 
 
-async def test_a_timeline_leaves_out_what_the_caller_may_not_read(
+async def test_a_timeline_omits_entries_that_the_caller_may_not_read(
     api: httpx2.AsyncClient, services: Services, contact_id: int
 ):
     await API_KEYS.change(services, scopes=["contacts:read"])

@@ -47,7 +47,7 @@ async def test_the_consents_of_a_list_of_contacts_are_read_at_once(api: httpx2.A
 
 
 @pytest.mark.parametrize("lift", [STOP, AGREE, MOVE])
-async def test_what_ends_a_hold_ends_the_flag_of_the_conversation(
+async def test_ending_a_hold_clears_the_flag_of_the_conversation(
     api: httpx2.AsyncClient, services: Services, account: Opened, lift: str
 ) -> None:
     unclear = InboundMessage("in-1", "+12025550143", account.phone_number, "STOP what time is the showing")
@@ -76,7 +76,7 @@ async def test_what_ends_a_hold_ends_the_flag_of_the_conversation(
         ("mutation { update_webhook(id: 1, changes: {events: null}) { id } }", {}, "events"),
     ],
 )
-async def test_null_for_what_cannot_be_emptied_is_refused_by_its_name(
+async def test_null_for_a_required_field_is_refused_by_its_name(
     api: httpx2.AsyncClient, query: str, variables: dict[str, Any], field: str
 ) -> None:
     [error] = (await post(api, {"query": query, "variables": variables})).json()["errors"]

@@ -106,7 +106,7 @@ async def test_a_list_can_be_emptied_page_by_page(api: httpx2.AsyncClient, ids: 
         "A" * 100_000,
     ],
 )
-async def test_what_is_no_cursor_is_refused_in_plain_words(api: httpx2.AsyncClient, ids: list[int], after: str) -> None:
+async def test_an_invalid_cursor_is_refused_in_plain_words(api: httpx2.AsyncClient, ids: list[int], after: str) -> None:
     assert refusal(await ask(api, after=after)) == REFUSAL
 
 

@@ -224,7 +224,7 @@ async def test_outside_development_a_key_may_introspect(services: Services):
     assert {"name": "Contact"} in answer.json()["data"]["__schema"]["types"]
 
 
-async def test_in_development_what_comes_without_a_key_is_counted_for_its_address(services: Services):
+async def test_in_development_a_request_without_a_key_is_counted_for_its_address(services: Services):
     async with serving(limited(services, 4)) as client:
         answers = [await post(client, TYPENAME) for _ in range(4)]
         refused = [await post(client, UNREADABLE), await post(client, UNREADABLE, "text/event-stream")]
@@ -258,7 +258,7 @@ async def test_introspection_without_a_key_counts_by_its_weight(services: Servic
     assert answers == [200, 429]
 
 
-async def test_running_a_document_counts_by_what_it_may_answer_with(counting: Services):
+async def test_the_cost_of_a_document_follows_its_largest_possible_answer(counting: Services):
     text = "{ contacts(first: 200) { nodes { id phone } } }"
     async with telling(counting, "contacts:read") as client:
         await post(client, {"query": text})

@@ -61,7 +61,9 @@ async def test_an_actor_without_the_scope_is_refused_and_nothing_is_written(
 
 
 @pytest.mark.parametrize("run", RUNS)
-async def test_nobody_is_refused_and_nothing_is_written(services: Services, account: Opened, run: Ask) -> None:
+async def test_an_anonymous_caller_is_refused_and_nothing_is_written(
+    services: Services, account: Opened, run: Ask
+) -> None:
     with pytest.raises(Unauthenticated):
         await run(Executor(services), None)
 

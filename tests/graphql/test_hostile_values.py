@@ -173,7 +173,7 @@ async def test_no_value_of_an_argument_is_a_fault_of_ours(
         (f"{{ contacts(first: {DIGITS}) {{ total_count }} }}", {}, "first must be a number of at most 40 digits."),
     ],
 )
-async def test_what_cannot_be_kept_is_refused_by_the_name_of_its_argument(
+async def test_a_value_that_cannot_be_stored_is_refused_by_the_name_of_its_argument(
     patient: Services, text: str, variables: dict[str, str], reason: str
 ):
     async with serving(patient, Actor(1, ALL, "key:1")) as client:
@@ -191,5 +191,5 @@ async def test_what_cannot_be_kept_is_refused_by_the_name_of_its_argument(
         (asyncpg.DataError("invalid input for query argument $1"), "invalid_input"),
     ],
 )
-def test_what_asyncpg_raises_on_its_own_side_is_no_fault_of_ours(cause: Exception, code: str):
+def test_a_client_error_of_asyncpg_is_translated_to_an_error_of_the_catalogue(cause: Exception, code: str):
     assert translate(cause).code == code

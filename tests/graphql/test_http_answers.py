@@ -57,7 +57,7 @@ METADATA = 'resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected
     ],
 )
 @pytest.mark.parametrize(("accept", "status"), [(GRAPHQL, 400), (JSON, 200)])
-async def test_a_document_that_cannot_be_run_is_told_what_is_wrong(
+async def test_an_invalid_document_is_refused_with_the_reason(
     api: httpx2.AsyncClient, accept: str, status: int, body: dict[str, Any], code: str, message: str
 ):
     response = await post(api, body, accept)

@@ -43,7 +43,7 @@ def test_a_client_that_takes_neither_media_type_is_refused(accept: str):
         choose_media_type(accept)
 
 
-async def test_what_cannot_be_answered_is_not_done(api: httpx2.AsyncClient, services: Services):
+async def test_a_request_with_an_unacceptable_answer_type_is_not_executed(api: httpx2.AsyncClient, services: Services):
     response = await post(api, {"query": SEND}, accept="application/xml")
 
     assert response.status_code == 406
@@ -117,7 +117,7 @@ async def test_another_method_is_refused_by_name(http: httpx2.AsyncClient, metho
     ],
 )
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL])
-async def test_a_body_that_is_no_request_says_what_is_wrong(
+async def test_an_invalid_body_is_refused_with_the_reason(
     http: httpx2.AsyncClient, accept: str, body: bytes, code: str, message: str
 ):
     headers = {"Content-Type": "application/json", "Accept": accept}

@@ -123,7 +123,7 @@ async def test_a_key_names_its_account_its_scopes_and_itself(
     assert (actor.label, actor.request_id) == (f"key:{id}", "request-1")
 
 
-async def test_no_key_is_nobody(identity: Identity):
+async def test_a_request_without_a_key_has_no_actor(identity: Identity):
     assert await identity.resolve({}) is None
 
 
@@ -148,7 +148,7 @@ async def test_another_scheme_alone_is_refused(identity: Identity):
 @pytest.mark.parametrize(
     "broken", ["", " ", "svc_", "{}x", "é{}", "{}{}", "sk_live_{}", "svc_" + "0" * 38, "svc_" + "\u0660" * 38]
 )
-async def test_what_cannot_be_a_key_is_refused_without_asking_the_database(
+async def test_a_malformed_key_is_refused_without_asking_the_database(
     identity: Identity, account: Opened, asked: list[str], broken: str
 ):
     text = broken.replace("{}", account.svc_key)
@@ -319,7 +319,9 @@ async def test_a_use_is_noted_once_a_minute(identity: Identity, services: Servic
     assert await used_at(services, account.auto_key) is None
 
 
-async def test_a_use_that_cannot_be_noted_stops_nobody(identity: Identity, services: Services, account: Opened):
+async def test_a_key_is_accepted_when_its_use_cannot_be_recorded(
+    identity: Identity, services: Services, account: Opened
+):
     async with writes_refused(services.database.pool, "api_keys", unless="last_used_at IS NULL"):
         actor = await identity.resolve(bearer(account.svc_key))
         await identity.close()

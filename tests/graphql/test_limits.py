@@ -168,7 +168,7 @@ def test_a_mutation_has_one_root_field(text: str):
 
 
 @pytest.mark.parametrize("text", ["mutation { __typename act { name } }", "mutation { act { name } act { tags } }"])
-def test_what_is_merged_into_one_root_field_is_one(text: str):
+def test_merged_selections_count_as_one_root_field(text: str):
     assert refusals(text) == []
 
 

@@ -60,7 +60,7 @@ async def test_updates_arrive_while_redis_is_away_and_when_it_is_back(
     assert bodies == ["There", "Away", "Away again", "Back"]
 
 
-async def test_what_a_client_does_not_read_waits_in_the_database(
+async def test_updates_that_a_client_does_not_read_wait_in_the_database(
     served: Served, scene: Scene, services: Services, monkeypatch: pytest.MonkeyPatch
 ):
     reads: list[int] = []

@@ -40,7 +40,7 @@ async def test_updates_come_as_events_with_ids(served: Served, scene: Scene, met
     assert events.response.headers["x-accel-buffering"] == "no"
 
 
-async def test_who_connects_again_goes_on_after_the_last_event(served: Served, scene: Scene):
+async def test_a_reconnected_client_resumes_after_its_last_event(served: Served, scene: Scene):
     async with looking(served.address, scene.account.svc_key, KINDS) as events:
         await scene.receive("One")
         first = await events.update()
@@ -94,7 +94,7 @@ async def test_without_a_key_no_stream_begins(served: Served, scene: Scene, quer
     assert served.watched == 0
 
 
-async def test_an_id_that_nobody_was_shown_is_answered_410_in_json(served: Served, scene: Scene):
+async def test_an_id_that_was_never_sent_is_answered_410_in_json(served: Served, scene: Scene):
     async with looking(served.address, scene.account.svc_key, KINDS, after=2**60) as events:
         assert await refusal(events) == (410, "updates_missed", JSON)
 
@@ -176,7 +176,7 @@ async def test_a_server_that_stops_ends_its_streams_at_once_and_without_completi
         assert time.monotonic() - began < 4
 
 
-async def test_who_goes_leaves_nothing_behind(served: Served, scene: Scene):
+async def test_a_disconnected_client_leaves_no_watch_behind(served: Served, scene: Scene):
     async with looking(served.address, scene.account.svc_key, KINDS) as events:
         await scene.receive("Hello")
         await events.update()

@@ -63,7 +63,7 @@ async def test_a_conversation_that_is_closed_and_comes_back_is_shown(served: Ser
     assert (reopened["conversation"]["status"], reopened["conversation"]["unread_count"]) == ("open", 2)
 
 
-async def test_a_note_and_who_types_are_shown_to_the_account_only(
+async def test_notes_and_presence_are_shown_to_the_account_only(
     served: Served, scene: Scene, scene_of: Scenes, new_account: Callable[..., Any]
 ):
     await scene.receive("Hello")
@@ -102,7 +102,7 @@ async def test_a_note_and_who_types_are_shown_to_the_account_only(
     assert note["payload"]["data"]["updates"] == {"conversation_id": id, "actor": by, "note": body}
 
 
-async def test_nobody_sees_what_happens_in_another_account(
+async def test_a_subscriber_does_not_see_the_updates_of_another_account(
     served: Served, scene: Scene, scene_of: Scenes, new_account: Callable[..., Any]
 ):
     other = scene_of(await new_account())
@@ -115,7 +115,7 @@ async def test_nobody_sees_what_happens_in_another_account(
         assert (await talk.next())["message"]["body"] == "For others"
 
 
-async def test_who_was_away_is_shown_what_was_missed_and_nothing_again(served: Served, scene: Scene):
+async def test_a_returning_subscriber_is_shown_only_the_missed_updates(served: Served, scene: Scene):
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(kinds=["new_message"])
         await scene.receive("One")
@@ -157,7 +157,7 @@ async def test_a_transaction_that_ends_late_is_shown_late_and_not_skipped(
     assert again == second
 
 
-async def test_what_happens_in_one_batch_is_shown_in_the_order_of_the_facts(
+async def test_the_updates_of_one_batch_are_shown_in_the_order_of_their_events(
     served: Served, scene: Scene, services: Services
 ):
     names = ("message_failed", "conversation_changed")
@@ -173,7 +173,9 @@ async def test_what_happens_in_one_batch_is_shown_in_the_order_of_the_facts(
     assert [each["id"] for each in shown] == sorted({each["id"] for each in shown})
 
 
-async def test_who_missed_more_than_a_thousand_is_told_to_load_again(served: Served, scene: Scene, services: Services):
+async def test_a_subscriber_that_missed_over_a_thousand_updates_is_told_to_load_again(
+    served: Served, scene: Scene, services: Services
+):
     await record_many(services, scene.account.account_id, MAX_MISSED + 1)
     for _ in range(3):
         await scene.dispatch()
@@ -195,7 +197,7 @@ async def test_who_missed_more_than_a_thousand_is_told_to_load_again(served: Ser
 
 
 @pytest.mark.parametrize("after", [-1, 2**60])
-async def test_an_id_that_nobody_was_shown_is_refused(served: Served, scene: Scene, after: int):
+async def test_an_id_that_was_never_sent_is_refused(served: Served, scene: Scene, after: int):
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS, after=after)
 
@@ -204,7 +206,7 @@ async def test_an_id_that_nobody_was_shown_is_refused(served: Served, scene: Sce
     assert [error["message"] for error in refused["payload"]] == [MISSED.format(after)]
 
 
-async def test_who_begins_to_look_on_is_not_shown_what_was_before(served: Served, scene: Scene):
+async def test_a_new_subscriber_is_not_shown_earlier_updates(served: Served, scene: Scene):
     await scene.receive("Before")
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(kinds=["new_message"], after=None)
@@ -215,7 +217,7 @@ async def test_who_begins_to_look_on_is_not_shown_what_was_before(served: Served
         assert (await talk.next())["message"]["body"] == "After"
 
 
-async def test_nothing_falls_between_loading_and_looking_on(served: Served, scene: Scene):
+async def test_no_update_is_lost_between_loading_and_subscribing(served: Served, scene: Scene):
     await scene.receive("Before")
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe("{ last_update_id messages { nodes { body } } }", id="load")

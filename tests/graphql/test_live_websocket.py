@@ -106,7 +106,7 @@ async def test_the_key_may_stand_in_the_headers(served: Served, scene: Scene):
 
 
 @pytest.mark.parametrize("payload", [None, {}, {"authorization": "Bearer nonsense"}, {"authorization": 7}, []])
-async def test_who_has_no_good_key_is_turned_away(served: Served, payload: Any):
+async def test_a_client_without_a_valid_key_is_refused(served: Served, payload: Any):
     async with talking(served.address) as talk:
         await talk.say(type="connection_init", payload=payload)
 
@@ -164,7 +164,7 @@ async def test_operations_wait_for_the_acknowledgement(served: Served):
         assert await talk.end() == (4401, "Unauthorized")
 
 
-async def test_who_says_nothing_is_not_waited_for(served: Served, monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_sends_nothing_is_disconnected(served: Served, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(websocket, "INIT_SECONDS", 0.1)
     async with talking(served.address) as talk:
         assert await talk.end() == (4408, "Connection initialisation timeout")
@@ -244,7 +244,9 @@ async def test_a_connection_runs_so_many_operations_at_a_time(
     assert (answered["id"], answered["type"]) == ("four", "next")
 
 
-async def test_who_takes_no_answers_is_heard_no_further(served: Served, scene: Scene, monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_reads_no_answers_is_read_no_further(
+    served: Served, scene: Scene, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(websocket, "MAX_OPERATIONS", 2)
     init = orjson.dumps({"type": "connection_init", "payload": {"x-api-key": scene.account.svc_key}}).decode()
     said = [{"type": "websocket.connect"}, {"type": "websocket.receive", "text": init}]
@@ -299,7 +301,7 @@ async def test_an_account_has_so_many_streams_at_a_time(
     assert unharmed == {"type": "pong"}
 
 
-async def test_a_server_that_stops_tells_who_looks_on_to_come_again(served: Served, scene: Scene):
+async def test_a_stopping_server_tells_subscribers_to_reconnect(served: Served, scene: Scene):
     async with talking(served.address, scene.account.svc_key) as talk:
         await talk.subscribe(KINDS)
         await talk.say(type="ping")

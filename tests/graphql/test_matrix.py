@@ -299,7 +299,7 @@ async def add_number(services: Services, actor: Actor) -> int:
         return (await numbers.assign_sandbox_number(unit)).id
 
 
-async def test_nobody_is_refused_every_field_and_changes_nothing(kept_world: World):
+async def test_an_anonymous_caller_is_refused_every_field_and_changes_nothing(kept_world: World):
     before = await kept_world.rows()
 
     outcomes = {field: await kept_world.outcome(field, None) for field in FIELDS}

@@ -47,7 +47,7 @@ async def test_a_member_changes_the_own_name_and_the_audit_log_tells_of_it(
     assert await AUDIT_ENTRIES.where(action="user_changed").read(services, "subject") == [account.email]
 
 
-async def test_a_person_ends_all_other_sessions_and_nobody_elses(
+async def test_a_user_ends_only_their_own_other_sessions(
     http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
 ) -> None:
     await services.authentication.enter(account.email, account.password, Visitor("203.0.113.8", CHROME))

@@ -206,7 +206,7 @@ async def outcome(executor: Executor, prepared: Prepared, variables: dict[str, A
         ("{ balance { balance } ... @include(if: true) { viewer { email } } }", "directives"),
     ],
 )
-def test_what_no_plan_covers_is_left_to_graphql_core(document: str, reason: str) -> None:
+def test_a_document_without_a_plan_is_left_to_graphql_core(document: str, reason: str) -> None:
     with pytest.raises(Unplanned, match=reason):
         compile_plan(parse(document))
 

@@ -158,7 +158,7 @@ async def test_a_conversation_that_does_not_exist_has_no_reply(api: httpx2.Async
     assert await EVENTS.count(services) == 0
 
 
-async def test_what_is_written_in_a_conversation_is_shown_live_when_it_is_accepted_and_other_sends_are_not(
+async def test_a_reply_in_a_conversation_is_shown_live_when_accepted_and_other_sends_are_not(
     served: Served, scene: Scene, api: httpx2.AsyncClient
 ) -> None:
     await scene.receive("Is it open?")

@@ -253,14 +253,14 @@ def reached(kind: object, scopes: frozenset[str], path: tuple[str, ...]) -> Iter
         yield from reached(get_named_type(field.type), complete(scopes | needed), (*path, kind.name))
 
 
-def test_every_type_of_the_contract_says_what_reading_it_needs() -> None:
+def test_every_type_of_the_contract_declares_the_scopes_to_read_it() -> None:
     kinds = {name for name, kind in CORE.type_map.items() if isinstance(kind, GraphQLObjectType)}
     records = {name for name in kinds if not name.startswith("__") and not name.endswith(OF_LISTS)}
 
     assert records - ROOTS == READING.keys() | RESULTS | PARTS
 
 
-def test_whatever_is_answered_its_caller_may_read() -> None:
+def test_every_caller_may_read_the_types_of_its_answer() -> None:
     found = list(answers())
 
     leaks = [

@@ -58,7 +58,7 @@ async def test_a_contact_is_found_by_its_phone_and_a_number_by_its_digits(
     assert [each["kind"] for each in await search(api, account.phone_number[-7:])] == ["number"]
 
 
-async def test_a_search_finds_only_what_the_scopes_of_the_caller_let_it_read(
+async def test_a_search_finds_only_records_within_the_scopes_of_the_caller(
     api: httpx2.AsyncClient, services: Services, ids: dict[str, int]
 ):
     await API_KEYS.change(services, scopes=["account:read", "contacts:read"])

@@ -46,7 +46,7 @@ async def test_a_text_that_would_be_sent_passes_every_gate(api: httpx2.AsyncClie
     assert await MESSAGES.count(pool) == 0
 
 
-async def test_the_gate_that_refuses_says_why_and_what_to_do(
+async def test_the_gate_that_refuses_gives_its_reason_and_a_remedy(
     api: httpx2.AsyncClient, pool: Pool, account: Opened
 ) -> None:
     await suppress(pool, account.account_id, TO)

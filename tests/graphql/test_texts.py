@@ -45,7 +45,7 @@ async def refused(api: httpx2.AsyncClient, query: str, **variables: Any) -> tupl
     return error["extensions"]["code"], error["extensions"].get("field"), error["message"]
 
 
-async def test_a_text_is_measured_with_its_credits_and_what_they_would_be(api: httpx2.AsyncClient) -> None:
+async def test_a_text_is_measured_with_its_credits_as_typed_and_smart_encoded(api: httpx2.AsyncClient) -> None:
     found = await ask(api, MEASURE, body="A" * 158 + "’A", to="+447911123456")
 
     assert found == {
@@ -117,7 +117,7 @@ async def test_the_credits_of_a_phone_that_cannot_be_texted_are_not_known(api: h
     assert code == "invalid_phone"
 
 
-async def test_a_text_is_checked_with_what_to_do(api: httpx2.AsyncClient) -> None:
+async def test_the_check_of_a_text_gives_advice(api: httpx2.AsyncClient) -> None:
     found = await ask(api, CHECK, body="Blue Door: Reply CANCEL to cancel your visit")
 
     assert found == [

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(("units", "places"), [(1, SMALL_RUNNING), (LARGE_UNITS, LARGE_RUNNING)])
-async def test_only_so_many_queries_run_at_once_and_what_changes_something_never_waits(units: int, places: int) -> None:
+async def test_concurrent_queries_are_limited_and_mutations_never_wait(units: int, places: int) -> None:
     turns = Turns(patience=0.01)
     async with AsyncExitStack() as stack:
         for account_id in range(places):

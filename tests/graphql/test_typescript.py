@@ -233,7 +233,9 @@ async def test_after_a_lost_connection_every_missed_text_is_there(screen: Screen
     assert await screen.do("requests") == asked
 
 
-async def test_who_was_away_too_long_is_told_to_load_again(screen: Screen, scene: Scene, served: Served):
+async def test_a_client_that_missed_too_many_updates_is_told_to_load_again(
+    screen: Screen, scene: Scene, served: Served
+):
     await receive(scene, (PHONE, "One"))
     await screen.do("follow")
     await receive(scene, (PHONE, "Two"))
@@ -273,7 +275,7 @@ async def test_reading_up_to_a_message_leaves_later_ones_unread(screen: Screen, 
     assert (row["unread_count"], row["read_up_to"]) == (1, second)
 
 
-async def test_what_is_gone_is_null_beside_what_is_there(screen: Screen, scene: Scene):
+async def test_a_missing_record_is_null_beside_an_existing_one(screen: Screen, scene: Scene):
     await receive(scene, (PHONE, "One"))
     thread = await thread_of(scene)
 

@@ -68,7 +68,7 @@ async def test_a_content_type_is_read_without_regard_to_case(header: str, media_
         (b"true", "this is a boolean"),
     ],
 )
-async def test_what_is_no_json_object_is_refused(text: bytes, reason: str) -> None:
+async def test_a_body_that_is_not_a_json_object_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(InvalidJson) as refused:
         parse_object(text)
 

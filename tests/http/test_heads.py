@@ -105,7 +105,7 @@ async def test_a_sound_request_reaches_the_application(server: Running, head: by
     assert [scope["path"] for scope, _ in server.requests] == ["/"]
 
 
-async def test_what_a_smuggler_hides_in_a_body_is_no_request(server: Running) -> None:
+async def test_a_request_smuggled_in_a_body_is_not_executed(server: Running) -> None:
     hidden = b"0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
     head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: %d\r\n\r\n" % len(hidden)
 
@@ -114,7 +114,7 @@ async def test_what_a_smuggler_hides_in_a_body_is_no_request(server: Running) ->
     assert server.requests == []
 
 
-async def test_what_a_smuggler_hides_behind_an_upgrade_is_no_request(server: Running) -> None:
+async def test_a_request_smuggled_behind_an_upgrade_is_not_executed(server: Running) -> None:
     hidden = b"DELETE /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
     head = b"POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: %d\r\n\r\n"
 
@@ -123,7 +123,7 @@ async def test_what_a_smuggler_hides_behind_an_upgrade_is_no_request(server: Run
     assert server.requests == []
 
 
-async def test_what_a_smuggler_hides_in_a_body_behind_another_upgrade_is_that_body(server: Running) -> None:
+async def test_a_request_smuggled_behind_another_upgrade_is_read_as_the_body(server: Running) -> None:
     hidden = b"DELETE /hidden HTTP/1.1\r\nHost: a\r\n\r\n"
 
     await server.ask(POST + CLOSE + b"Upgrade: h2c\r\nContent-Length: %d\r\n\r\n" % len(hidden) + hidden)
@@ -280,7 +280,7 @@ async def test_pipelined_requests_are_answered_in_their_order_and_bounded(server
     assert answer.rindex(b"HTTP/1.1 400 ") > answer.rindex(b"HTTP/1.1 200 OK")
 
 
-async def test_what_is_refused_is_answered_behind_the_request_before_it(server: Running) -> None:
+async def test_a_refused_request_is_answered_after_the_request_before_it(server: Running) -> None:
     answer = await server.ask(SOUND + b"GET / HTTP/1.1\r\n\r\n")
 
     assert answer.index(b"HTTP/1.1 200 OK") < answer.index(b"HTTP/1.1 400 ")

@@ -35,7 +35,7 @@ async def test_a_request_for_this_machine_is_answered(http: httpx2.AsyncClient, 
 
 @pytest.mark.parametrize("host", FOREIGN)
 @pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host"])
-async def test_a_request_for_another_host_is_refused_and_says_what_to_set(
+async def test_a_request_for_another_host_is_refused_with_the_settings_to_change(
     http: httpx2.AsyncClient, header: str, host: str
 ) -> None:
     refused = await http.get("/healthz", headers={header: host})

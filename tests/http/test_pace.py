@@ -79,7 +79,7 @@ async def test_so_many_networks_are_remembered(delayed: list[str], monkeypatch: 
 @pytest.mark.parametrize(
     "path", ["/", "/openapi.json", "/docs/errors", "/readyz", "/metrics", "/no/such/path", "/contacts", "/oauth/keys"]
 )
-async def test_whoever_shows_nothing_is_slowed_down_wherever_they_ask(
+async def test_a_request_without_a_valid_key_is_delayed_on_every_path(
     http: httpx2.AsyncClient, hasty: list[str], path: str
 ) -> None:
     await http.get(path, headers={"X-API-Key": "svc_x"})

@@ -66,7 +66,7 @@ async def test_a_connection_beyond_the_share_takes_the_place_of_the_oldest_idle_
         assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")
 
 
-async def test_what_an_address_has_closed_it_may_open_again(small: Running) -> None:
+async def test_an_address_may_replace_the_connections_it_closed(small: Running) -> None:
     for _ in range(3):
         raws = await occupy(small, GREEDY, 4, SLOW)
         for raw in raws:
@@ -142,7 +142,7 @@ async def test_an_unfinished_request_gives_way_to_a_newcomer_of_its_own_address(
         assert (await raw.head()).startswith(b"HTTP/1.1 200 OK")
 
 
-async def test_requests_at_work_give_way_to_no_one(small: Running) -> None:
+async def test_running_requests_do_not_give_way_to_another_address(small: Running) -> None:
     working = await occupy(small, GREEDY, 4, SLOW)
     await occupy(small, "127.0.0.4", 3, SLOW)
     await occupy(small, "127.0.0.5", 3, SLOW)

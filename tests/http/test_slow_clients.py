@@ -95,7 +95,7 @@ async def test_an_idle_connection_is_closed_after_the_time_that_it_is_kept() -> 
         assert len(server.requests) == 1
 
 
-async def test_a_client_that_reads_nothing_is_dropped_with_what_it_was_to_read(quick: Running) -> None:
+async def test_a_client_that_reads_nothing_is_dropped_with_its_unread_answer(quick: Running) -> None:
     quick.answer = b"x" * 20_000_000
     deaf = socket.create_connection(("127.0.0.1", quick.port))
     deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -180,7 +180,7 @@ async def test_a_server_that_stops_waits_for_no_handshake(pair: tuple[Path, Path
         assert await within("the end of the connection", silent.rest()) == b""
 
 
-async def test_what_comes_with_the_end_of_the_handshake_is_answered(pair: tuple[Path, Path]) -> None:
+async def test_a_request_sent_with_the_end_of_the_handshake_is_answered(pair: tuple[Path, Path]) -> None:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = ssl.create_default_context(cafile=pair[0]).wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
     async with running(QUICK, ssl_certfile=pair[0], ssl_keyfile=pair[1]) as server:

@@ -43,9 +43,7 @@ async def holds(pool: Pool) -> list[tuple[str, bool, str]]:
     return [(phone, until is not None, status) for phone, until, status in held]
 
 
-async def test_a_hold_that_nobody_decided_on_becomes_an_opt_out_after_24_hours(
-    services: Services, account: Opened
-) -> None:
+async def test_an_undecided_hold_becomes_an_opt_out_after_24_hours(services: Services, account: Opened) -> None:
     pool = services.database.pool
     await hold(services, account, TO)
 
@@ -102,9 +100,7 @@ async def test_the_holds_of_all_accounts_expire_once_in_many_workers(
     assert await event_names(pool, "new_opt_out") == ["new_opt_out"] * 3
 
 
-async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_running(
-    services: Services, account: Opened
-) -> None:
+async def test_a_hold_on_a_locked_contact_does_not_keep_the_worker_running(services: Services, account: Opened) -> None:
     await hold(services, account, TO)
     late, actor = job(services, 25), Actor(account.account_id, frozenset())
 
@@ -114,7 +110,7 @@ async def test_a_hold_that_somebody_is_deciding_on_does_not_keep_the_worker_runn
         assert (await late.due(), await late.run()) == (True, False)
 
 
-async def test_the_conversation_of_an_expired_hold_waits_for_nobody(services: Services, account: Opened) -> None:
+async def test_an_expired_hold_clears_the_opt_out_flag_of_its_conversation(services: Services, account: Opened) -> None:
     text = InboundMessage("in-1", TO, account.phone_number, "STOP what time is the showing")
     await services.inbox.receive("sandbox", text)
     assert await CONVERSATIONS.only(services, "possible_opt_out") is True

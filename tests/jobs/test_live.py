@@ -59,7 +59,7 @@ async def settle(listener: Listener, valkey: Valkey) -> None:
             pass
 
 
-async def test_the_streams_of_an_account_hear_what_is_announced_for_it(
+async def test_only_the_streams_of_an_account_hear_its_announcements(
     valkey: Valkey, listener: Listener, announcer: Announcer
 ):
     with listener.watch(1) as one, listener.watch(1) as another, listener.watch(2) as others:
@@ -74,7 +74,7 @@ async def test_the_streams_of_an_account_hear_what_is_announced_for_it(
         assert await is_quiet(others)
 
 
-async def test_what_is_announced_before_the_wait_ends_it(valkey: Valkey, listener: Listener, announcer: Announcer):
+async def test_an_announcement_before_the_wait_ends_the_wait(valkey: Valkey, listener: Listener, announcer: Announcer):
     with listener.watch(1) as watch, listener.watch(1) as other:
         await settle(listener, valkey)
         await is_quiet(watch)
@@ -96,13 +96,13 @@ async def test_all_streams_of_a_process_share_a_connection(valkey: Valkey, liste
         assert valkey.client.pubsub_numsub(CHANNEL) == [(CHANNEL.encode(), 1)]
 
 
-async def test_who_does_not_listen_has_no_connection(valkey: Valkey, listener: Listener):
+async def test_a_listener_without_a_watch_has_no_connection(valkey: Valkey, listener: Listener):
     await asyncio.sleep(0)
 
     assert valkey.client.pubsub_numsub(CHANNEL) == [(CHANNEL.encode(), 0)]
 
 
-async def test_while_redis_is_away_everybody_looks_for_themselves_and_then_hears_again(
+async def test_a_watch_polls_while_redis_is_away_and_then_hears_again(
     valkey: Valkey, listener: Listener, announcer: Announcer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(live, "AWAY_SECONDS", 0.05)
@@ -120,16 +120,14 @@ async def test_while_redis_is_away_everybody_looks_for_themselves_and_then_hears
         await news(watch)
 
 
-async def test_everybody_looks_for_themselves_now_and_then(
-    valkey: Valkey, listener: Listener, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_quiet_watch_polls_now_and_then(valkey: Valkey, listener: Listener, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(live, "QUIET_SECONDS", 0.05)
     with listener.watch(1) as watch:
         for _ in range(3):
             await news(watch)
 
 
-async def test_who_has_no_news_looks_for_itself_however_much_others_have(
+async def test_a_watch_without_news_polls_while_another_account_has_news(
     valkey: Valkey, listener: Listener, announcer: Announcer, monkeypatch: pytest.MonkeyPatch
 ):
     with listener.watch(1) as watch, listener.watch(2) as busy:
@@ -142,7 +140,7 @@ async def test_who_has_no_news_looks_for_itself_however_much_others_have(
             await news(busy)
 
 
-async def test_what_others_say_on_the_channel_deafens_nobody(
+async def test_a_foreign_message_on_the_channel_does_not_stop_the_listener(
     valkey: Valkey, listener: Listener, announcer: Announcer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(live, "AWAY_SECONDS", 0.05)
@@ -174,14 +172,14 @@ async def test_announcing_does_not_wait_long_for_a_redis_that_hangs(valkey: Valk
     assert time.monotonic() - began < 10
 
 
-async def test_nothing_is_announced_where_nothing_is_shown_live(valkey: Valkey, announcer: Announcer):
+async def test_events_that_are_not_shown_live_are_not_announced(valkey: Valkey, announcer: Announcer):
     await announcer.announce([event(1, "new_contact")])
     await announcer.announce([])
 
     assert valkey.client.info("commandstats").get("cmdstat_publish") is None
 
 
-async def test_who_waits_is_told_of_the_stop(listener: Listener):
+async def test_stopping_the_listener_ends_a_wait(listener: Listener):
     with listener.watch(1) as watch:
         waiting = asyncio.create_task(watch.wait())
         listener.stop()
@@ -190,7 +188,7 @@ async def test_who_waits_is_told_of_the_stop(listener: Listener):
             await waiting
 
 
-async def test_who_comes_after_the_stop_is_told_of_it(listener: Listener):
+async def test_a_wait_that_begins_after_the_stop_ends_at_once(listener: Listener):
     listener.stop()
     with listener.watch(1) as watch, pytest.raises(Stopping):
         await within("news", watch.wait())

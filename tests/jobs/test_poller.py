@@ -14,7 +14,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_clock_does_what_is_due(ledger: Ledger) -> None:
+async def test_the_poller_does_due_work(ledger: Ledger) -> None:
     clock = asyncio.create_task(tick([Runner(ledger.job(every=0.01))]))
     ledger.add(25)
 

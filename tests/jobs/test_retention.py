@@ -73,7 +73,7 @@ async def test_sessions_and_mailed_links_are_forgotten_when_they_are_over(servic
     assert [await rows.read(services, "hash") for rows in (SESSIONS, PASSWORD_LINKS)] == [[b"good"], [b"good"]]
 
 
-async def test_letters_that_nobody_sent_in_time_are_forgotten(services: Services, account: Opened) -> None:
+async def test_expired_waiting_mails_are_deleted(services: Services, account: Opened) -> None:
     pool = services.database.pool
     user = await id_of_user(pool)
     for name, until in {"over": NOON - MOMENT, "good": NOON}.items():
@@ -106,7 +106,7 @@ async def test_receipts_are_forgotten_when_no_message_was_found_for_them_in_time
     assert await UNMATCHED_RECEIPTS.read(services, "provider_message_id") == ["matched", "waiting"]
 
 
-async def test_what_the_sandbox_took_is_forgotten_after_30_days(services: Services) -> None:
+async def test_messages_accepted_by_the_sandbox_are_deleted_after_30_days(services: Services) -> None:
     for number, at in enumerate([NOON - SANDBOX_FOR - MOMENT, NOON - SANDBOX_FOR, None]):
         await add_handed_over(services, number, at)
 
@@ -116,7 +116,7 @@ async def test_what_the_sandbox_took_is_forgotten_after_30_days(services: Servic
     assert left == [[1, 2], [2]]
 
 
-async def test_what_the_sandbox_has_refused_is_forgotten_too(services: Services) -> None:
+async def test_messages_refused_by_the_sandbox_are_deleted_after_30_days(services: Services) -> None:
     for number, at in enumerate([NOON - SANDBOX_FOR - MOMENT, NOON - SANDBOX_FOR]):
         await add_handed_over(services, number, at)
     await SANDBOX_MESSAGES.change(services, accepted_at=None, outcome="invalid_number")

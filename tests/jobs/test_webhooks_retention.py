@@ -31,7 +31,7 @@ async def forget(services: Services) -> None:
     await purge("retention", make_rules(PAYLOADS, METADATA), services.database, Noon()).run()
 
 
-async def test_bodies_are_forgotten_before_deliveries_and_what_is_pending_is_kept(
+async def test_bodies_are_deleted_before_deliveries_and_pending_deliveries_are_kept(
     services: Services, account: Opened
 ) -> None:
     id = await add_subscription(services, account.account_id, created_at=NOON)

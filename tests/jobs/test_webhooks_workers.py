@@ -13,7 +13,7 @@ EVENTS, KILLS = 300, 3
 IN_FLIGHT = 8 * ACCOUNTS
 
 
-async def test_no_event_is_lost_when_workers_are_killed_and_only_what_was_in_flight_comes_twice(
+async def test_killed_workers_lose_no_event_and_repeat_only_deliveries_in_flight(
     tmp_path: Path,
 ) -> None:
     async with weather(tmp_path, seed=7) as storm:

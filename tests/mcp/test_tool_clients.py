@@ -66,7 +66,7 @@ async def test_two_web_processes_serve_16_clients_at_once(
 
 @pytest.mark.parametrize("sessions", ["on", "off"])
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_client_validates_what_it_gets(
+async def test_the_client_validates_the_answers(
     settings: Settings, services: Services, account: Opened, mode: str, sessions: str
 ):
     from mcp.shared.exceptions import MCPError

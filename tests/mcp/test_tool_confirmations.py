@@ -110,7 +110,7 @@ async def test_a_confirmation_is_of_one_call_one_credential_and_ten_minutes(
     assert await CONTACTS.count(services) == 2
 
 
-async def test_nothing_is_asked_about_a_call_that_would_be_refused(asking: Assistant, contact_id: int):
+async def test_a_call_that_would_be_refused_asks_for_no_confirmation(asking: Assistant, contact_id: int):
     assert (await asking.call("delete_contact", contact_id=contact_id + 1))[0] == "not_found"
     asking.headers = {"X-MCP-Confirm": "1"}
     assert (await asking.call("send_sms", **TEXT | {"consent_attested": False}))[0] == "api_consent_attested_required"
@@ -205,7 +205,7 @@ async def test_a_campaign_that_changed_after_the_question_is_not_sent(
     assert await CAMPAIGNS.only(services, "status") == "draft"
 
 
-async def test_nothing_is_asked_about_a_campaign_without_an_attestation_or_of_another_account(
+async def test_a_campaign_without_an_attestation_or_of_another_account_asks_for_no_confirmation(
     assistant: Assistant, services: Services, campaign_id: int
 ):
     code, field, _ = await assistant.call("send_campaign", campaign_id=campaign_id, consent_attested=False)

@@ -80,7 +80,7 @@ async def known(services: Services, account: Opened) -> Values:
 @each_tool
 @some
 @given(data=st.data())
-def test_what_a_tool_accepts_is_what_its_schema_says(tool: CompiledTool, data: st.DataObject) -> None:
+def test_a_tool_accepts_exactly_the_arguments_of_its_schema(tool: CompiledTool, data: st.DataObject) -> None:
     schema = tool.entry["inputSchema"]
     name, arguments = data.draw(st.one_of(faulty(schema, {}), st.tuples(st.just(""), valid(schema, {}))))
 

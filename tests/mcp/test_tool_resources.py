@@ -96,7 +96,7 @@ async def test_a_template_and_the_report_of_a_campaign_are_read_and_completed(
         ("file:///etc/passwd", "unknown_resource"),
     ],
 )
-async def test_what_is_no_resource_is_an_error_of_the_protocol(assistant: Assistant, uri: str, code: str):
+async def test_an_invalid_resource_is_an_error_of_the_protocol(assistant: Assistant, uri: str, code: str):
     error = (await assistant.post("resources/read", {"uri": uri})).json()["error"]
 
     assert (error["code"], error["data"]) == (-32602, {"error_code": code, "uri": uri})
@@ -150,7 +150,7 @@ async def test_each_prompt_is_filled_in(assistant: Assistant):
         ("no_prompt", {}, "not_found"),
     ],
 )
-async def test_what_a_prompt_cannot_use_is_refused(
+async def test_an_unknown_prompt_or_an_invalid_argument_is_refused(
     assistant: Assistant, name: str, arguments: dict[str, str], code: str
 ):
     error = (await assistant.post("prompts/get", {"name": name, "arguments": arguments})).json()["error"]

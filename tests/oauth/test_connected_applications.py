@@ -34,7 +34,7 @@ async def disconnections(services: Services) -> list[tuple[str, str]]:
     return await AUDIT_ENTRIES.where(action="application_disconnected").read(services, "subject", "actor")
 
 
-async def test_who_connected_an_application_sees_it_and_disconnects_it(
+async def test_a_user_sees_and_disconnects_a_connected_application(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
     tokens = await application.connect()
@@ -60,7 +60,7 @@ async def test_who_connected_an_application_sees_it_and_disconnects_it(
     assert await disconnections(services) == [("Pipelines", f"user:{user}")]
 
 
-async def test_what_never_connected_has_ended_or_is_revoked_is_not_shown(application: Application, services: Services):
+async def test_unused_expired_and_revoked_grants_are_not_shown(application: Application, services: Services):
     await application.code()
     for _ in range(2):
         await application.connect()
@@ -74,7 +74,9 @@ async def test_what_never_connected_has_ended_or_is_revoked_is_not_shown(applica
     assert NONE in page
 
 
-async def test_nobody_sees_or_disconnects_what_a_colleague_connected(application: Application, services: Services):
+async def test_a_user_cannot_see_or_disconnect_an_application_of_a_colleague(
+    application: Application, services: Services
+):
     await application.connect()
     pool = services.database.pool
     colleague = await add_user(pool, await ACCOUNTS.only(pool, "id"), "x@example.com")
@@ -118,7 +120,7 @@ async def test_another_site_disconnects_nothing(application: Application, servic
     assert (foreign.status_code, tokenless.status_code, await live(services)) == (403, 403, 1)
 
 
-async def test_who_is_signed_out_meanwhile_signs_in_first(application: Application, services: Services):
+async def test_disconnecting_after_a_sign_out_redirects_to_sign_in(application: Application, services: Services):
     await application.connect()
     browsing = application.browsing
     [id] = LISTED.findall((await browsing.get("/account")).text)

@@ -110,7 +110,7 @@ async def test_a_name_and_a_page_that_cannot_be_stored_are_left_out(http: httpx2
 
 @pytest.mark.parametrize("name", ["session", "form"])
 @pytest.mark.parametrize("value", ['"\\012x"', '"\\000"', "\u00e9\u00ff", '"\\777"', "a b", ",", '"', "x" * 6000])
-async def test_a_cookie_that_was_never_given_is_nobodys(http: httpx2.AsyncClient, name: str, value: str):
+async def test_an_unknown_cookie_is_unauthenticated(http: httpx2.AsyncClient, name: str, value: str):
     headers = OURS | {"Cookie": f"{name}={value}".encode("latin-1")}
 
     answers = [

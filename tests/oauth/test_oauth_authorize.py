@@ -122,7 +122,7 @@ FAULTS = [
 
 @pytest.mark.parametrize("given", FAULTS)
 @pytest.mark.parametrize("signed_in", [False, True])
-async def test_a_stranger_is_not_redirected_to_before_somebody_has_pressed_a_button(
+async def test_a_self_registered_client_gets_no_redirect_before_the_user_presses_a_button(
     application: Application,
     http: httpx2.AsyncClient,
     services: Services,
@@ -179,7 +179,7 @@ async def test_a_parameter_without_a_value_that_is_repeated_without_end_is_not_k
     assert await OAUTH_REQUESTS.count(services) == 0
 
 
-async def test_who_was_signed_out_since_the_page_was_loaded_is_asked_to_sign_in(
+async def test_a_user_signed_out_since_the_page_was_loaded_is_asked_to_sign_in(
     application: Application, services: Services, account: Opened
 ):
     await application.browsing.enter(account)

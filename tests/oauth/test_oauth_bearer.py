@@ -137,7 +137,7 @@ async def test_a_token_that_was_changed_is_refused(http: httpx2.AsyncClient, tok
 
 
 @pytest.mark.parametrize("text", ["a.b.c", "..", "e30.e30.e30", "é.é.é", "a.b." + "c" * 9000])
-async def test_what_is_no_token_is_refused(http: httpx2.AsyncClient, text: str):
+async def test_a_malformed_token_is_refused(http: httpx2.AsyncClient, text: str):
     answer = await http.get("/contacts", headers={"Authorization": f"Bearer {text}".encode()})
 
     assert answer.status_code == 401
@@ -173,14 +173,14 @@ async def test_a_token_opens_the_contract_too(http: httpx2.AsyncClient, token: s
     assert answer.json()["data"]["account"]["company_name"] == account.company_name
 
 
-async def test_who_did_it_is_written_down(http: httpx2.AsyncClient, services: Services, token: str):
+async def test_a_request_records_the_last_use_of_its_grant(http: httpx2.AsyncClient, services: Services, token: str):
     await http.post("/contacts", json={"phone": "+12025550143"}, headers=bearer(token))
 
     used = await OAUTH_GRANTS.only(services, "last_used_at")
     assert used is not None
 
 
-async def test_the_tool_server_says_where_to_sign_in_and_what_for(http: httpx2.AsyncClient):
+async def test_a_refusal_of_the_tool_server_names_its_metadata_and_scopes(http: httpx2.AsyncClient):
     for method, path in (("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/")):
         answer = await http.request(method, path)
 

@@ -20,7 +20,7 @@ from tests.oauth.redirected import ANSWERED, WRONG, faults
 pytestmark = pytest.mark.anyio
 
 
-async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: Application):
+async def test_the_page_names_the_application_its_host_and_its_scopes(application: Application):
     page = await application.ask(scope="contacts:read messages:send account:read")
 
     assert page.status_code == 200
@@ -37,7 +37,7 @@ async def test_the_page_says_who_asks_for_what_and_where_it_leads(application: A
     assert "<script" not in page.text
 
 
-async def test_what_an_application_calls_itself_is_text(services: Services, browsing: Browsing, account: Opened):
+async def test_the_name_of_an_application_is_escaped(services: Services, browsing: Browsing, account: Opened):
     application = await add_application(services, browsing, account)
     await OAUTH_CLIENTS.change(services, name="<b>x</b>")
 
@@ -85,7 +85,7 @@ async def test_guesses_are_held_back(application: Application, services: Service
     assert int(answers[-1].headers["retry-after"]) >= 1
 
 
-async def test_who_is_signed_in_is_only_asked_to_consent(application: Application, account: Opened):
+async def test_a_signed_in_user_is_only_asked_to_consent(application: Application, account: Opened):
     await application.browsing.enter(account)
 
     page = await application.ask()
@@ -97,7 +97,7 @@ async def test_who_is_signed_in_is_only_asked_to_consent(application: Applicatio
     assert "code" in query_of(answer)
 
 
-async def test_who_signs_in_on_the_page_stays_signed_in(application: Application):
+async def test_a_user_who_signs_in_on_the_page_stays_signed_in(application: Application):
     await application.consent()
 
     assert 'name="password"' not in (await application.ask()).text
@@ -128,7 +128,7 @@ async def test_denying_needs_no_sign_in_and_is_told_to_the_application(applicati
     assert await OAUTH_REQUESTS.count(services) == 0
 
 
-async def test_what_is_unticked_is_not_granted(application: Application):
+async def test_an_unticked_scope_is_not_granted(application: Application):
     form = await application.form(scope="account:read contacts:read contacts:write")
     del form.fields["allow:contacts:write"]
     del form.fields["allow:account:read"]
@@ -140,7 +140,7 @@ async def test_what_is_unticked_is_not_granted(application: Application):
     assert tokens["scope"] == "account:read contacts:read"
 
 
-async def test_what_was_not_asked_for_cannot_be_ticked(application: Application):
+async def test_a_scope_that_was_not_requested_is_not_granted(application: Application):
     form = await application.form(scope="contacts:read")
     form.fields |= {"allow:messages:send": "on", "allow:account:write": "on"}
 
@@ -150,7 +150,7 @@ async def test_what_was_not_asked_for_cannot_be_ticked(application: Application)
     assert (await application.exchange(query_of(answer)["code"])).json()["scope"] == "contacts:read"
 
 
-async def test_nothing_ticked_is_no_consent(application: Application, services: Services):
+async def test_a_form_without_a_ticked_scope_is_refused(application: Application, services: Services):
     form = await application.form(scope="contacts:read")
     del form.fields["allow:contacts:read"]
 
@@ -162,7 +162,7 @@ async def test_nothing_ticked_is_no_consent(application: Application, services: 
     assert await OAUTH_GRANTS.count(services) == 0
 
 
-async def test_a_form_without_a_button_pressed_grants_what_was_asked_for(application: Application):
+async def test_a_form_without_a_pressed_button_grants_the_requested_scopes(application: Application):
     form = await application.form(scope="contacts:read contacts:write")
     hidden = Form(form.action, {name: form.fields[name] for name in ("form_token", "request")})
 

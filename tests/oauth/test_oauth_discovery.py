@@ -196,7 +196,7 @@ async def test_a_client_may_ask_for_scopes_that_it_did_not_register(http: httpx2
         ({"scope": ["contacts:read"]}, "invalid_client_metadata"),
     ],
 )
-async def test_what_cannot_be_registered_is_named(
+async def test_invalid_client_metadata_is_refused_with_its_error_code(
     http: httpx2.AsyncClient, services: Services, metadata: dict[str, Any], error: str
 ):
     answer = await register(http, **metadata)
@@ -206,7 +206,7 @@ async def test_what_cannot_be_registered_is_named(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"null", b"\xff", b"[" * 5000])
-async def test_what_is_no_object_is_refused(http: httpx2.AsyncClient, body: bytes):
+async def test_a_registration_that_is_not_a_json_object_is_refused(http: httpx2.AsyncClient, body: bytes):
     answer = await http.post(REGISTER, content=body)
 
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
@@ -249,7 +249,7 @@ async def test_the_addresses_of_one_network_register_as_one(services: Services):
     assert await register_from("2001:db8:5:7::1")
 
 
-async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, services: Services):
+async def test_registrations_beyond_the_quota_are_refused(http: httpx2.AsyncClient, services: Services):
     answers = [await register(http) for _ in range(REGISTRATIONS.quota + 2)]
 
     assert answers[0].status_code == 201
@@ -260,7 +260,7 @@ async def test_who_registers_without_end_is_held_back(http: httpx2.AsyncClient, 
     assert await OAUTH_CLIENTS.count(services) == len(answers) - len(refused)
 
 
-async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
+async def test_unused_clients_are_deleted_after_thirty_days(
     http: httpx2.AsyncClient, services: Services, application: Application
 ):
     pool = services.database.pool
@@ -279,7 +279,9 @@ async def test_clients_that_nobody_uses_are_forgotten_after_thirty_days(
     assert {*await OAUTH_CLIENTS.read(pool, "client_id")} == {used["client_id"], application.client_id}
 
 
-async def test_what_is_over_is_forgotten_and_what_holds_is_not(application: Application, services: Services):
+async def test_expired_and_revoked_rows_are_deleted_and_valid_rows_are_kept(
+    application: Application, services: Services
+):
     pool = services.database.pool
     job = purge("oauth", (*RULES, *make_rules()), services.database, services.clock)
     tables = (OAUTH_REQUESTS, OAUTH_CODES, OAUTH_REFRESH_TOKENS, OAUTH_GRANTS, OAUTH_SIGNING_KEYS)

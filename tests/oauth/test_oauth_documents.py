@@ -113,7 +113,7 @@ async def test_a_page_whose_redirect_uri_the_document_has_given_up_meanwhile_con
     assert await OAUTH_GRANTS.count(services) == 0
 
 
-async def test_a_known_client_is_let_in_by_what_it_said_before_while_its_address_may_bring_no_more(
+async def test_the_stored_document_of_a_known_client_is_used_beyond_the_limit_of_registrations(
     application: Application, services: Services
 ):
     pkce = Pkce()

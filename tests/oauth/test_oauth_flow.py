@@ -142,7 +142,7 @@ async def test_basic_authentication_works_as_the_form_does(application: Applicat
 
 
 @pytest.mark.parametrize("path", ["/automation/auth/test", "/automation/oauth/test"])
-async def test_the_connection_test_says_who_consented(
+async def test_the_connection_test_names_the_user_who_consented(
     application: Application, http: httpx2.AsyncClient, account: Opened, path: str
 ):
     token = (await application.connect(scope="account:read"))["access_token"]

@@ -99,7 +99,7 @@ async def test_a_public_client_has_no_secret(http: httpx2.AsyncClient, owner: st
         ({"scopes": ["account:write"]}, "invalid_input"),
     ],
 )
-async def test_what_no_client_can_be_is_refused(
+async def test_an_invalid_client_is_refused(
     http: httpx2.AsyncClient, owner: str, services: Services, given: dict[str, Any], code: str
 ):
     assert await ask(http, owner, CREATE, **({"name": "CRM", "uris": [REDIRECT]} | given)) == [code]
@@ -127,7 +127,7 @@ async def test_a_new_secret_works_and_the_old_one_does_not(
     assert (await actions(services))[-1] == "oauth_client_secret_rotated Pipelines"
 
 
-async def test_a_revoked_client_ends_what_was_connected_with_it(
+async def test_revoking_a_client_ends_its_connections(
     http: httpx2.AsyncClient, owner: str, application: Application, services: Services
 ):
     tokens = await application.connect()

@@ -152,7 +152,7 @@ async def test_a_refresh_that_asks_for_too_much_rotates_nothing(
     ],
     ids=["user removed", "grant revoked", "grant expired"],
 )
-async def test_whose_end_ends_tokens(
+async def test_tokens_and_codes_end_with_their_user_or_grant(
     application: Application, services: Services, http: httpx2.AsyncClient, ended: Change
 ):
     tokens, code = await application.connect(), await application.code()
@@ -164,7 +164,7 @@ async def test_whose_end_ends_tokens(
     assert refusal(await application.exchange(code)) == (400, "invalid_grant")
 
 
-async def test_a_role_that_shrinks_shrinks_what_applications_may_do(application: Application, services: Services):
+async def test_a_reduced_role_reduces_the_scopes_of_applications(application: Application, services: Services):
     tokens = await application.connect()
     scopes = [*await OAUTH_GRANTS.only(services, "scopes"), "account:write"]
     await OAUTH_GRANTS.change(services, scopes=scopes)

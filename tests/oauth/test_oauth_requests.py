@@ -100,7 +100,7 @@ async def test_the_balance_and_the_writer_are_asked_for_apart_and_granted_only_w
     assert balance.status_code == 200
 
 
-async def test_without_a_pressed_button_what_is_asked_for_apart_is_not_granted(
+async def test_a_scope_asked_for_apart_is_not_granted_without_a_pressed_button(
     application: Application, services: Services
 ) -> None:
     form, account = await application.form(scope="account:read billing:read"), application.account

@@ -63,7 +63,7 @@ pytestmark = pytest.mark.anyio
         ({"resource": TOOLS}, (400, "invalid_target")),
     ],
 )
-async def test_what_is_wrong_is_named_and_the_code_stays_good(
+async def test_a_refused_exchange_names_the_error_and_keeps_the_code_valid(
     application: Application, given: dict[str, str | None], expected: tuple[int, str]
 ):
     code = await application.code()
@@ -163,7 +163,7 @@ async def test_a_code_lasts_for_a_minute(application: Application, services: Ser
     assert refusal(await application.exchange(code)) == (400, "invalid_grant")
 
 
-async def test_a_code_used_again_revokes_what_it_gave(
+async def test_a_replayed_code_revokes_its_tokens(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
     code = await application.code()
@@ -241,7 +241,7 @@ async def test_a_public_client_hands_back_too(public: Application, services: Ser
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-async def test_nobody_hands_back_what_is_anothers(
+async def test_a_client_cannot_revoke_the_token_of_another_client(
     application: Application, services: Services, new_account: Callable[..., Any], browsing: Browsing, kind: str
 ):
     other = await add_application(services, browsing, await new_account())

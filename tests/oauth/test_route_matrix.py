@@ -316,9 +316,7 @@ async def test_every_route_written_by_hand_says_how_it_keeps_accounts_apart(http
         for each in attempts
     ],
 )
-async def test_another_account_reaches_nothing_of_what_the_account_itself_does(
-    tenant: Tenant, other: Tenant, reach: Reach
-):
+async def test_another_account_cannot_reach_the_records_of_an_account(tenant: Tenant, other: Tenant, reach: Reach):
     pool, id = tenant.services.database.pool, tenant.account.account_id
     before = await rows(pool, id)
 
@@ -330,7 +328,7 @@ async def test_another_account_reaches_nothing_of_what_the_account_itself_does(
     assert not reach.changes or await rows(pool, id) != after
 
 
-async def test_what_holds_nothing_of_any_account_is_the_same_for_all(tenant: Tenant, other: Tenant):
+async def test_routes_without_account_data_answer_all_accounts_alike(tenant: Tenant, other: Tenant):
     pool = tenant.services.database.pool
     before = await rows(pool)
 

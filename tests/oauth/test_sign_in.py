@@ -177,7 +177,7 @@ async def test_a_refusal_is_in_the_audit_log_of_the_user_it_was_for(
     assert noted == [("sign_in_refused", owner, account.email)]
 
 
-async def test_what_was_typed_is_shown_again_harmlessly_but_never_the_password(
+async def test_the_page_repeats_the_typed_address_escaped_and_omits_the_password(
     browsing: Browsing, account: Opened
 ) -> None:
     answer = await browsing.sign_in('"><script>alert(1)</script>', "open sesame")
@@ -187,7 +187,7 @@ async def test_what_was_typed_is_shown_again_harmlessly_but_never_the_password(
     assert "open sesame" not in answer.text
 
 
-async def test_who_fails_too_often_waits_even_with_the_right_password(
+async def test_too_many_failures_delay_even_the_right_password(
     browsing: Browsing, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempts, "FIRST_WAIT_MS", 600_000)
@@ -223,7 +223,7 @@ async def test_signing_out_ends_the_session(browsing: Browsing, services: Servic
     assert "You are signed out." in (await browsing.get("/login?notice=signed_out")).text
 
 
-async def test_another_site_can_sign_nobody_out(browsing: Browsing, services: Services, account: Opened) -> None:
+async def test_another_site_cannot_sign_a_user_out(browsing: Browsing, services: Services, account: Opened) -> None:
     await browsing.enter(account)
 
     answers = [
@@ -250,7 +250,7 @@ async def test_a_notice_is_one_of_ours_or_none(browsing: Browsing) -> None:
         (b"\xff=%ff&email=%00", "application/x-www-form-urlencoded", 403),
     ],
 )
-async def test_what_is_no_form_is_refused_on_a_page(
+async def test_an_invalid_form_is_refused_with_a_page(
     browsing: Browsing, services: Services, body: bytes, kind: str, status: int
 ) -> None:
     answer = await browsing.client.post("/login", content=body, headers={"Content-Type": kind, **OURS})
@@ -289,7 +289,7 @@ async def test_forms_are_labelled_and_known_to_password_managers(browsing: Brows
         (RateLimited(seconds=7), 429, "Too many requests. Try again in 7 seconds."),
     ],
 )
-async def test_what_goes_wrong_is_told_on_a_page_without_its_cause(
+async def test_an_error_page_does_not_reveal_the_cause(
     services: Services, cause: Exception, status: int, told: str
 ) -> None:
     async def fail(_: Request) -> Response:

@@ -84,7 +84,7 @@ async def test_the_token_of_another_browser_is_refused(
     assert (answer.status_code, await count_sessions(services)) == (403, 0)
 
 
-async def test_a_form_cannot_be_sent_again_after_it_signed_somebody_in(
+async def test_a_sign_in_form_cannot_be_sent_again_after_it_succeeded(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     form = await browsing.form("/login")
@@ -125,7 +125,9 @@ async def test_signing_in_again_ends_the_session_of_before(
     assert await count_sessions(services) == 1
 
 
-async def test_who_is_signed_in_is_led_on_from_the_sign_in_page(browsing: Browsing, account: Opened) -> None:
+async def test_the_sign_in_page_redirects_a_signed_in_user_to_the_next_page(
+    browsing: Browsing, account: Opened
+) -> None:
     await browsing.enter(account)
 
     answer = await browsing.get("/login?next=/automation/oauth/authorize%3Frequest%3D7")
@@ -133,9 +135,7 @@ async def test_who_is_signed_in_is_led_on_from_the_sign_in_page(browsing: Browsi
     assert (answer.status_code, answer.headers["location"]) == (303, "/automation/oauth/authorize?request=7")
 
 
-async def test_who_is_not_signed_in_is_led_to_the_page_asked_for_afterwards(
-    browsing: Browsing, account: Opened
-) -> None:
+async def test_a_user_is_redirected_to_the_requested_page_after_signing_in(browsing: Browsing, account: Opened) -> None:
     asked = await browsing.get("/account")
     assert (asked.status_code, asked.headers["location"]) == (303, "/login?next=%2Faccount")
 
@@ -162,7 +162,7 @@ async def test_who_is_not_signed_in_is_led_to_the_page_asked_for_afterwards(
         "",
     ],
 )
-async def test_nobody_is_led_to_another_site(browsing: Browsing, account: Opened, onward: str) -> None:
+async def test_sign_in_does_not_redirect_to_another_site(browsing: Browsing, account: Opened, onward: str) -> None:
     form = await browsing.form("/login")
 
     answer = await browsing.send(form, email=account.email, password=account.password, next=onward)
@@ -170,7 +170,9 @@ async def test_nobody_is_led_to_another_site(browsing: Browsing, account: Opened
     assert (answer.status_code, answer.headers["location"]) == (303, "/app/")
 
 
-async def test_who_is_signed_in_is_led_to_no_path_that_is_not_ascii(browsing: Browsing, account: Opened) -> None:
+async def test_a_signed_in_user_is_not_redirected_to_a_path_that_is_not_ascii(
+    browsing: Browsing, account: Opened
+) -> None:
     await browsing.enter(account)
 
     answer = await browsing.get("/login?next=/%E2%82%AC")

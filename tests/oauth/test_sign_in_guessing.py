@@ -60,7 +60,7 @@ async def guess(authentication: Authentication, email: str, visitors: list[Visit
     return told
 
 
-async def test_strangers_who_fail_refuse_nobody_who_knows_the_password_and_the_delay_is_bounded(
+async def test_failures_of_strangers_delay_a_correct_password_by_a_bounded_time(
     authentication: Authentication, slept: list[float], account: Opened
 ) -> None:
     assert await guess(authentication, account.email, strangers(60)) == [SignInRefused] * 60
@@ -223,7 +223,7 @@ async def test_strangers_who_ask_for_links_neither_fill_the_mailbox_nor_end_the_
     assert (await owner.sign_in(account.email, GOOD)).status_code == 303
 
 
-async def test_who_opens_a_mailed_link_is_let_in_while_the_network_is_held_back(
+async def test_a_user_known_by_a_mailed_link_signs_in_while_the_network_is_held_back(
     http: httpx2.AsyncClient, services: Services, account: Opened
 ) -> None:
     owner = at(http, "192.0.2.1")
@@ -236,7 +236,7 @@ async def test_who_opens_a_mailed_link_is_let_in_while_the_network_is_held_back(
     assert (await owner.sign_in(account.email, GOOD)).status_code == 303
 
 
-async def test_who_is_signed_in_changes_the_password_while_others_guess_it(
+async def test_a_signed_in_user_changes_the_password_while_others_guess_it(
     http: httpx2.AsyncClient, account: Opened
 ) -> None:
     owner, stranger = at(http, "192.0.2.1"), at(http, "192.0.2.1")

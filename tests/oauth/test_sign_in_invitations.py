@@ -78,7 +78,7 @@ async def test_an_invitation_travels_over_smtp(browsing: Browsing, services: Ser
     assert (await browsing.sign_in("bob@example.com", GOOD)).status_code == 303
 
 
-async def test_who_is_removed_is_signed_out_at_once(browsing: Browsing, services: Services, account: Opened) -> None:
+async def test_a_removed_user_is_signed_out_at_once(browsing: Browsing, services: Services, account: Opened) -> None:
     await browsing.enter(account)
     await ask(browsing.client, INVITE % "owner")
     owner = dict(browsing.client.cookies)

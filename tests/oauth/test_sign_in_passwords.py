@@ -128,7 +128,7 @@ async def test_a_newer_link_leaves_the_older_one_good_until_one_is_used(
     assert [(await browsing.get(path)).status_code for path in (old, new)] == [410, 410]
 
 
-async def test_of_two_who_use_a_link_at_once_one_is_refused(
+async def test_one_of_two_concurrent_uses_of_a_link_is_refused(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     token = (await mailed_link(browsing, services, account)).removeprefix("/password/")
@@ -144,7 +144,7 @@ async def test_of_two_who_use_a_link_at_once_one_is_refused(
     assert (await browsing.sign_in(account.email, chosen)).status_code == 303
 
 
-async def test_what_is_stored_of_a_link_cannot_open_it_once_it_is_mailed(
+async def test_only_the_hash_of_a_mailed_link_is_stored(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     path = await mailed_link(browsing, services, account)
@@ -177,7 +177,7 @@ async def test_a_password_that_will_not_do_leaves_the_link_good(
     assert (await browsing.send(form, password=GOOD)).status_code == 303
 
 
-async def test_a_new_password_lets_in_who_was_held_back(
+async def test_a_new_password_ends_the_wait_after_failed_sign_ins(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     for _ in range(5):
@@ -210,7 +210,7 @@ async def test_the_forms_of_links_are_ours_alone(browsing: Browsing, services: S
     assert (await browsing.send(form, password=GOOD)).status_code == 303
 
 
-async def test_who_is_signed_in_changes_the_password_and_is_signed_out_elsewhere(
+async def test_a_password_change_ends_the_other_sessions_of_the_user(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     await browsing.enter(account)
@@ -249,7 +249,7 @@ async def test_a_password_is_not_changed_without_the_current_one_or_to_a_bad_one
     assert (await browsing.sign_in(account.email, account.password)).status_code == 303
 
 
-async def test_who_guesses_the_current_password_waits_and_stays_on_the_page(
+async def test_a_password_change_must_wait_after_five_wrong_current_passwords(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     await browsing.enter(account)
@@ -287,7 +287,7 @@ async def test_a_password_that_changes_while_another_change_is_made_is_told_in_t
 
 
 @pytest.mark.parametrize("email", ["", "  ", "ada", "ada\x00"])
-async def test_who_asks_for_a_link_without_an_address_is_asked_for_one(
+async def test_a_password_link_request_without_an_email_address_is_refused(
     browsing: Browsing, services: Services, email: str
 ) -> None:
     answer = await browsing.send(await browsing.form("/forgot"), email=email)
@@ -316,7 +316,7 @@ async def test_a_session_elsewhere_can_be_ended(browsing: Browsing, services: Se
     assert (await actions(services))[-1][0] == "session_ended"
 
 
-async def test_nobody_ends_the_session_of_another(
+async def test_a_user_cannot_end_the_session_of_another_account(
     browsing: Browsing, services: Services, account: Opened, new_account: Callable[..., Any]
 ) -> None:
     other = await new_account()
@@ -332,7 +332,7 @@ async def test_nobody_ends_the_session_of_another(
     assert (answer.status_code, await count_sessions(services)) == (404, 2)
 
 
-async def test_who_is_signed_out_meanwhile_is_led_to_sign_in(
+async def test_a_password_change_after_a_sign_out_redirects_to_sign_in(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
     await browsing.enter(account)

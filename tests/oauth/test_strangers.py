@@ -81,7 +81,7 @@ REQUESTS: list[tuple[str, Send, int, int]] = [
 
 
 @pytest.mark.parametrize(("send", "status", "expected"), [each[1:] for each in REQUESTS], ids=[r[0] for r in REQUESTS])
-async def test_what_comes_without_a_good_key_or_session_is_counted_for_its_network(
+async def test_an_unauthenticated_request_is_counted_for_its_network(
     http: httpx2.AsyncClient, services: Services, send: Send, status: int, expected: int
 ) -> None:
     before = await units(services)
@@ -113,7 +113,7 @@ async def test_beyond_the_limit_a_page_says_how_long_to_wait(
     assert int(answer.headers["retry-after"]) >= 1
 
 
-async def test_beyond_the_limit_who_sends_no_key_waits_and_a_key_is_told_what_it_is(
+async def test_beyond_the_limit_of_a_network_only_requests_without_a_key_are_held_back(
     http: httpx2.AsyncClient, services: Services, account: Opened
 ) -> None:
     await exhaust(services.limits)
@@ -142,7 +142,7 @@ async def test_a_flood_of_links_that_are_not_good_is_refused_and_other_networks_
     assert (statuses, good.status_code) == ([410, 429, 429, 429], 200)
 
 
-async def test_who_is_signed_in_or_connected_is_held_up_by_no_stranger_of_the_network(
+async def test_an_exhausted_network_does_not_hold_back_sessions_and_connected_applications(
     services: Services, application: Application, browsing: Browsing, account: Opened
 ) -> None:
     tokens = await application.connect()
@@ -157,7 +157,7 @@ async def test_who_is_signed_in_or_connected_is_held_up_by_no_stranger_of_the_ne
     assert await refused.revoked_because(services) == ["revoked_by_client"]
 
 
-async def test_a_few_networks_use_up_nobody_else_s_share(services: Services) -> None:
+async def test_a_few_exhausted_networks_do_not_use_up_the_share_of_others(services: Services) -> None:
     few = replace(services.limits, anonymous=replace(services.limits.anonymous, quota=10))
     for number in range(8):
         await exhaust(few, f"2001:db8:{number:x}::1")

@@ -143,7 +143,7 @@ def test_a_url_is_split_only_once_it_is_safe() -> None:
             split(url)
 
 
-async def test_nobody_is_redirected_to_a_uri_that_only_reads_like_the_registered_one(public: Application) -> None:
+async def test_a_redirect_uri_that_only_resembles_the_registered_one_is_refused(public: Application) -> None:
     for uri in HOSTILE[::2]:
         query = urlencode({"client_id": public.client_id, "redirect_uri": uri, "response_type": "code"})
         answer = await public.browsing.get(f"{AUTHORIZE}?{query}")

@@ -83,7 +83,7 @@ def test_good_values_pass_as_they_are(acceptor: Acceptor) -> None:
     assert acceptor.values(GOOD) == GOOD
 
 
-def test_what_is_left_out_stays_out(acceptor: Acceptor) -> None:
+def test_an_omitted_value_stays_absent(acceptor: Acceptor) -> None:
     assert acceptor.values({"phone": "1"}) == {"phone": "1"}
 
 
@@ -297,7 +297,9 @@ JSON = st.recursive(
         optional={name: JSON for name in GOOD if name != "at"} | {"colour": JSON},
     )
 )
-def test_what_is_accepted_is_what_the_json_schema_says(acceptor: Acceptor, schema: Any, raw: dict[str, Any]) -> None:
+def test_the_acceptor_accepts_exactly_the_values_of_the_json_schema(
+    acceptor: Acceptor, schema: Any, raw: dict[str, Any]
+) -> None:
     fits = Draft202012Validator(schema).is_valid(raw)
 
     try:

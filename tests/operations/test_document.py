@@ -98,7 +98,7 @@ def test_refusals_are_those_of_the_root_field(tmp_path: Path) -> None:
     assert operation.refusals == ("not_found", "conflict")
 
 
-def test_a_variable_is_described_by_its_document_or_by_what_it_feeds(tmp_path: Path) -> None:
+def test_a_variable_is_described_by_its_document_or_by_the_field_it_fills(tmp_path: Path) -> None:
     [operation] = compiled(
         tmp_path,
         """

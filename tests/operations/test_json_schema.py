@@ -67,7 +67,7 @@ def echoing(folder: Path, kind: str, default: str = "") -> Operation:
         ),
     ],
 )
-def test_a_variable_accepts_what_its_type_takes(tmp_path: Path, kind: str, schema: dict[str, Any]) -> None:
+def test_the_schema_of_a_variable_follows_its_type(tmp_path: Path, kind: str, schema: dict[str, Any]) -> None:
     operation = echoing(tmp_path, kind)
 
     assert operation.variables["value"].schema == schema
@@ -231,7 +231,7 @@ def test_an_input_type_that_holds_itself_is_defined_once(finding: Operation) -> 
     assert not checker.is_valid({"stage": "won", "filter": {"not": {"tags": "b"}}})
 
 
-def test_what_a_tool_answers_is_an_object_whatever_the_root_field_returns(finding: Operation, tmp_path: Path) -> None:
+def test_a_tool_answers_an_object_whatever_the_root_field_returns(finding: Operation, tmp_path: Path) -> None:
     [one, maybe, page] = compiled(
         tmp_path,
         """

@@ -161,7 +161,7 @@ async def test_while_an_account_is_attacked_the_networks_that_failed_share_one_a
     assert [(await fail(attempts, ann, address, 1))[0].wait for address in used[:3]] == [0, 30, 30]
 
 
-async def test_who_mistypes_a_few_times_shares_no_attempt_with_the_networks_that_attack(
+async def test_a_user_who_mistypes_shares_no_attempt_with_attacking_networks(
     attempts: RedisAttempts, clock: SetClock, ann: str, office: str
 ) -> None:
     addresses = strangers()
@@ -295,7 +295,7 @@ async def test_success_takes_no_wait_away_that_another_attempt_began(
         await counting.close()
 
 
-async def test_while_redis_is_away_what_it_does_not_count_is_told(clock: SetClock, ann: str) -> None:
+async def test_uncounted_attempts_are_reported_while_redis_is_away(clock: SetClock, ann: str) -> None:
     away = RedisAttempts("redis://127.0.0.1:1", clock)
     before = _unchecked()
 

@@ -212,7 +212,7 @@ async def test_a_refusal_without_a_known_code_is_understood_by_its_status(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_code_that_nobody_knows_is_kept(kind: str) -> None:
+async def test_an_unknown_code_is_kept(kind: str) -> None:
     assert await send(kind, say(reply(400, refusal(kind, 98765)))) == Rejected(FailureCode.carrier_error, "98765")
 
 

@@ -127,7 +127,7 @@ def test_the_end_of_the_connection_completes_no_unfinished_answer(raw: bytes) ->
 
 
 @pytest.mark.parametrize("raw", not_http)
-def test_what_is_not_http_fails(raw: bytes) -> None:
+def test_an_answer_that_is_not_http_fails(raw: bytes) -> None:
     with pytest.raises(ExchangeFailed) as failed:
         read(raw)
 
@@ -135,7 +135,7 @@ def test_what_is_not_http_fails(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize("surplus", [b"x", b"\r\n\r\n!", b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nmore"])
-def test_what_follows_an_answer_is_dropped_with_the_connection(surplus: bytes) -> None:
+def test_bytes_after_an_answer_are_dropped_with_the_connection(surplus: bytes) -> None:
     answer = read(b"HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok" + surplus)
 
     assert summary(answer) == (201, b"ok", False)

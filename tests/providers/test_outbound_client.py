@@ -27,7 +27,7 @@ async def answer_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWri
     raise ConnectionResetError
 
 
-async def test_what_is_posted_is_what_arrives(poster: HttpClient) -> None:
+async def test_a_posted_request_arrives_unchanged(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         await poster.post(f"{peer.url}?a=1", HEADERS, b'{"a":1}')
 
@@ -38,7 +38,7 @@ async def test_what_is_posted_is_what_arrives(poster: HttpClient) -> None:
     assert peer.requests == [(head, b'{"a":1}')]
 
 
-async def test_a_reply_says_what_was_answered_and_by_whom(poster: HttpClient) -> None:
+async def test_a_reply_holds_the_answer_and_the_address_of_the_peer(poster: HttpClient) -> None:
     answer = b"HTTP/1.1 503 Later\r\nRetry-After: 120\r\ncontent-length: 4\r\n\r\nlate"
 
     async with serve(say(answer)) as peer:
@@ -94,7 +94,7 @@ async def test_a_connection_that_is_not_kept_is_ended_by_us(poster: HttpClient) 
     assert reply.status == 200
 
 
-async def test_a_connection_that_brings_what_nobody_asked_for_is_not_used_again(poster: HttpClient) -> None:
+async def test_a_connection_with_an_unrequested_answer_is_not_used_again(poster: HttpClient) -> None:
     async def answer_then_go_on(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
         await asyncio.sleep(0.05)
@@ -135,7 +135,7 @@ async def test_a_close_that_was_not_noticed_yet_is_noticed_before_a_connection_i
     assert (peer.connections, len(peer.requests)) == (2, 2)
 
 
-async def test_what_was_written_is_never_written_again(poster: HttpClient) -> None:
+async def test_a_written_request_is_never_written_again(poster: HttpClient) -> None:
     async with serve(then(say(OK), say_and_close())) as peer:
         first = await poster.post(peer.url, HEADERS, b"first")
         second = await poster.post(peer.url, HEADERS, b"second")

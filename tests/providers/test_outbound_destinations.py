@@ -19,7 +19,7 @@ async def poster() -> AsyncGenerator[HttpClient]:
     await poster.close()
 
 
-async def test_an_address_where_nobody_listens_is_an_error_of_connecting(poster: HttpClient) -> None:
+async def test_an_address_without_a_listener_is_a_connect_error(poster: HttpClient) -> None:
     async with serve(say(OK)) as peer:
         pass
 
@@ -49,7 +49,7 @@ async def test_in_production_http_is_not_posted_to() -> None:
     assert (reply.error, peer.connections) == (PostError.invalid_url, 0)
 
 
-async def test_check_returns_the_normal_form_or_says_what_is_wrong(poster: HttpClient) -> None:
+async def test_check_returns_the_normal_form_or_names_the_fault(poster: HttpClient) -> None:
     assert poster.check("HTTP://LOCALHOST:8000") == "http://localhost:8000/"
     with pytest.raises(InvalidUrl, match=r"points to 10\.0\.0\.1"):
         poster.check("https://10.0.0.1/")
@@ -119,7 +119,7 @@ async def test_a_connection_is_not_shared_between_names() -> None:
     assert peer.connections == 2
 
 
-async def test_where_the_first_address_does_not_answer_the_next_is_tried() -> None:
+async def test_the_next_address_is_tried_when_the_first_does_not_answer() -> None:
     poster = open_poster(Names(["::1", "::1", "127.0.0.1"]))
 
     async with serve(say(OK)) as peer:

@@ -109,5 +109,5 @@ async def test_an_address_that_is_not_public_is_refused(reader: DocumentReader, 
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com/x", "https://user@example.com/x", "https://127.1/x", "nonsense"])
-async def test_what_is_no_address_is_refused(reader: DocumentReader, url: str):
+async def test_an_invalid_address_is_refused(reader: DocumentReader, url: str):
     assert await failure(reader, url) == "its address could not be read (invalid_url)."

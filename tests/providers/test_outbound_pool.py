@@ -97,7 +97,7 @@ async def test_a_connection_that_has_ended_is_not_taken() -> None:
         assert pool.take(KEY) is None
 
 
-async def test_nothing_is_sent_on_a_connection_that_has_ended() -> None:
+async def test_an_exchange_on_an_ended_connection_sends_nothing() -> None:
     async with serve(say(OK)) as peer:
         connection = await connect(peer)
         connection.abort()

@@ -87,7 +87,7 @@ async def test_the_policies_are_counted_apart(counted: Rates) -> None:
     assert remaining(await counted.take(Policy("sends", 2), ONE)) == (1, 7)
 
 
-async def test_what_arrives_together_is_counted_one_by_one(counted: Rates) -> None:
+async def test_concurrent_requests_are_counted_one_by_one(counted: Rates) -> None:
     standings = await asyncio.gather(*(counted.take(Policy("requests", 100), ONE) for _ in range(150)))
 
     assert sum(standing is not None and standing.wait == 0 for standing in standings) == 100
@@ -113,7 +113,7 @@ async def test_a_limit_of_a_part_of_a_minute_comes_back_in_that_part(counted: Ra
     assert short.header == '"documents";q=10;w=10, "documents-account";q=40;w=10'
 
 
-async def test_most_requests_under_a_large_quota_ask_nobody(counted: Rates) -> None:
+async def test_most_requests_under_a_large_quota_do_not_ask_valkey(counted: Rates) -> None:
     large = Policy("requests", 3000)
     first = remaining(await counted.take(large, ONE))
 
@@ -127,7 +127,7 @@ async def test_most_requests_under_a_large_quota_ask_nobody(counted: Rates) -> N
     assert first == (2999, 11999)
 
 
-async def test_what_was_claimed_ahead_is_lost_after_a_tenth_of_the_window(
+async def test_requests_claimed_ahead_are_lost_after_a_tenth_of_the_window(
     counted: Rates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = Policy("requests", 3000)
@@ -171,7 +171,7 @@ async def test_while_valkey_is_away_each_process_grants_the_quota_and_no_more() 
     await away.close()
 
 
-async def test_what_valkey_does_not_count_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_requests_that_valkey_does_not_count_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def unchecked() -> float:
         return RATE_LIMITS.labels("requests", "unchecked")._value.get()
 

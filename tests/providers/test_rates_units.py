@@ -46,7 +46,7 @@ async def test_a_dear_request_counts_as_several(counted: Rates) -> None:
     assert await left(counted, large, OTHER, 30) == (70, 339)
 
 
-async def test_a_request_that_is_too_dear_for_what_is_left_takes_nothing(counted: Rates) -> None:
+async def test_a_request_that_costs_more_than_the_remaining_units_takes_none(counted: Rates) -> None:
     large = policy(100)
     await counted.take(large, ONE, 60)
 
@@ -73,7 +73,7 @@ async def test_dear_requests_that_arrive_together_are_counted_one_by_one(counted
     assert await left(counted, large, ONE, 10) == (0, 300)
 
 
-async def test_what_was_claimed_ahead_serves_dear_requests_too(counted: Rates) -> None:
+async def test_units_claimed_ahead_serve_expensive_requests_too(counted: Rates) -> None:
     large = policy(20_000)
 
     assert await left(counted, large, ONE, 1) == (19_999, 79_999)

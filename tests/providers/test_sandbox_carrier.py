@@ -212,7 +212,7 @@ def test_the_page_on_the_sandbox_is_the_one_that_the_numbers_make(pytestconfig: 
     assert (pytestconfig.rootpath / "docs" / "sandbox.md").read_text() == as_markdown()
 
 
-def test_the_page_on_the_sandbox_says_what_every_number_does() -> None:
+def test_the_page_on_the_sandbox_describes_every_number() -> None:
     lines = as_markdown().splitlines()
 
     assert [line for line in lines if line.startswith("| `+")] == [

@@ -140,7 +140,7 @@ async def test_a_failure_and_a_reply_reach_the_service(
     assert receiver.paths[-1] == "/carriers/sandbox/inbound"
 
 
-async def test_what_is_not_due_waits(database: Database, receiver: Receiver, playback: Playback) -> None:
+async def test_a_callback_that_is_not_due_waits(database: Database, receiver: Receiver, playback: Playback) -> None:
     await send(SandboxCarrier(database.pool, SECRET, 3600.0, 30.0))
 
     assert await playback.due() is False
@@ -164,7 +164,9 @@ async def test_a_text_wakes_the_playback_which_starts_again_when_a_receipt_is_du
     assert set(notified) == {"sandbox"}
 
 
-async def test_what_is_due_is_told_until_it_is_done(carrier: SandboxCarrier, playback: Playback) -> None:
+async def test_the_playback_is_due_until_its_callbacks_are_delivered(
+    carrier: SandboxCarrier, playback: Playback
+) -> None:
     await send(carrier)
 
     assert await playback.due() is True
@@ -228,7 +230,7 @@ async def test_a_refused_callback_is_tried_again_after_a_growing_pause(
     assert await attempts(database) == []
 
 
-async def test_a_callback_that_nobody_answers_is_tried_again(
+async def test_an_unanswered_callback_is_tried_again(
     database: Database, carrier: SandboxCarrier, silent_address: str
 ) -> None:
     await send(carrier)
@@ -251,7 +253,7 @@ async def test_a_callback_is_given_up_after_a_day(
     assert await attempts(database) == []
 
 
-async def test_what_a_dead_process_had_in_hand_is_delivered_by_another(
+async def test_callbacks_claimed_by_a_dead_process_are_delivered_by_another(
     database: Database, carrier: SandboxCarrier, receiver: Receiver, playback: Playback
 ) -> None:
     await send(carrier)
@@ -321,7 +323,7 @@ async def test_a_report_that_the_service_refuses_says_so(receiver: Receiver) -> 
         await report_status(Service(receiver.url, "sandbox", SECRET), 12, ReceiptStatus.delivered)
 
 
-async def test_a_report_to_nobody_asks_whether_the_service_runs(silent_address: str) -> None:
+async def test_a_report_to_a_stopped_service_asks_whether_it_runs(silent_address: str) -> None:
     with pytest.raises(NotReported, match=r"Is the service running there\?"):
         await report_inbound(Service(silent_address, "sandbox", SECRET), "+14155550100", "+14155550199", "Hello")
 

@@ -10,7 +10,7 @@ from app.providers.shares import Shares
 from tests.waiting import never
 
 
-async def test_valkey_that_does_not_answer_is_left_alone_by_what_notes_known_networks_too(
+async def test_noting_a_known_network_does_not_connect_to_an_unresponsive_valkey(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shares, "REST_SECONDS", 60.0)

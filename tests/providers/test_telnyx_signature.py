@@ -58,7 +58,7 @@ def test_a_request_without_the_headers_is_refused() -> None:
     assert not accepts(CallbackRequest("https://sms.example.com", {}, BODY))
 
 
-def test_nothing_is_read_of_a_callback_before_its_signature_holds() -> None:
+def test_a_callback_is_not_read_before_its_signature_is_verified() -> None:
     with pytest.raises(BadSignature):
         telnyx().parse_receipts(request(b"not JSON"))
     with pytest.raises(BadSignature):

@@ -100,7 +100,7 @@ def test_a_signature_of_another_token_is_refused() -> None:
     assert not accepts(request(), token="54321")
 
 
-def test_fields_that_nobody_knows_are_signed_too() -> None:
+def test_unknown_fields_are_signed_too() -> None:
     body = urlencode({**FIELDS, "RawDlrDoneDate": "2611231200", "Ünïcode": "日本 \x00", "Empty": ""}).encode()
 
     assert accepts(signed(URL, body))
@@ -169,7 +169,7 @@ def test_a_form_with_a_million_fields_is_refused_unread() -> None:
     assert not accepts(request(body=b"&".join([b"a=1"] * 1_000_000)))
 
 
-def test_nothing_is_read_of_a_callback_before_its_signature_holds() -> None:
+def test_a_callback_is_not_read_before_its_signature_is_verified() -> None:
     with pytest.raises(BadSignature):
         twilio().parse_receipts(request(body=b"MessageStatus=nonsense"))
     with pytest.raises(BadSignature):

@@ -43,7 +43,7 @@ async def test_a_key_is_sent_as_bearer_or_as_x_api_key(
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-async def test_every_endpoint_refuses_who_sends_no_key(http: httpx2.AsyncClient, method: str, path: str) -> None:
+async def test_every_endpoint_refuses_a_request_without_a_key(http: httpx2.AsyncClient, method: str, path: str) -> None:
     answer = await http.request(method, path)
 
     assert refusal(answer) == (401, "unauthenticated", "No key was sent." + KEY_HINT)
@@ -88,7 +88,7 @@ async def test_a_refused_key_does_nothing(http: httpx2.AsyncClient, services: Se
 
 
 @pytest.mark.parametrize(("method", "path"), [("POST", "/sms/generate"), ("DELETE", "/contacts/1")])
-async def test_an_automation_key_is_refused_what_lies_outside_its_scopes(
+async def test_an_automation_key_is_refused_requests_outside_its_scopes(
     http: httpx2.AsyncClient, account: Opened, method: str, path: str
 ) -> None:
     body = {"description": "A sale"} if method == "POST" else None

@@ -142,7 +142,7 @@ async def test_the_six_dotted_names_are_delivered_in_the_envelope_and_verify(
         assert shape(body["data"]) == shape(orjson.loads(sample))
 
 
-async def test_what_came_in_is_told_in_order_and_names_the_contact(
+async def test_received_messages_are_delivered_in_order_with_their_contact(
     api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any]
 ) -> None:
     await subscribe(api, "new_message", harness.receiver.url)
@@ -163,7 +163,7 @@ async def test_what_came_in_is_told_in_order_and_names_the_contact(
     }
 
 
-async def test_what_is_not_known_of_a_contact_is_an_empty_text(
+async def test_unknown_fields_of_a_contact_are_empty(
     api: httpx2.AsyncClient, harness: Harness, hear: Callable[[str], Any]
 ) -> None:
     await subscribe(api, "new_contact", harness.receiver.url)

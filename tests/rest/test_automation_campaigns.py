@@ -141,16 +141,14 @@ async def test_a_sequence_is_required_and_must_be_there(api: httpx2.AsyncClient,
     assert refusal(unknown) == (404, "not_found", f"No drip sequence with id {10**12}.")
 
 
-async def test_a_phone_that_nobody_has_is_not_found(
-    api: httpx2.AsyncClient, make: Callable[..., Any], pool: Pool
-) -> None:
+async def test_an_unknown_phone_is_not_found(api: httpx2.AsyncClient, make: Callable[..., Any], pool: Pool) -> None:
     answer = await api.post(ENROLL, json={"sequence_id": await make(STEPS), "phone": PHONE})
 
     assert refusal(answer) == (404, "not_found", f"No contact with phone {PHONE}.")
     assert await CONTACTS.count(pool) == 0
 
 
-async def test_a_sequence_that_is_archived_takes_nobody(
+async def test_an_archived_sequence_enrolls_no_contact(
     api: httpx2.AsyncClient, make: Callable[..., Any], contact_id: int, account: Opened
 ) -> None:
     sequence_id = await make(STEPS)
@@ -167,7 +165,7 @@ async def test_a_sequence_that_is_archived_takes_nobody(
     ("fact", "code"),
     [({"status": "opted_out"}, "contact_opted_out"), ({"dnd_sms": True}, "contact_dnd")],
 )
-async def test_who_must_not_be_texted_is_not_enrolled(
+async def test_a_contact_who_must_not_be_texted_is_not_enrolled(
     api: httpx2.AsyncClient, make: Callable[..., Any], contact_id: int, pool: Pool, fact: dict[str, Any], code: str
 ) -> None:
     await CONTACTS.change(pool, **fact)

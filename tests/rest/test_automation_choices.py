@@ -133,7 +133,7 @@ async def test_another_account_is_shown_nothing_of_this_one(
 
 
 @pytest.mark.parametrize("path", TESTS)
-async def test_the_connection_test_tells_who_the_key_belongs_to(
+async def test_the_connection_test_names_the_owner_of_the_key(
     platform: httpx2.AsyncClient, services: Services, account: Opened, path: str
 ) -> None:
     pool = services.database.pool
@@ -156,7 +156,7 @@ async def test_the_connection_test_tells_who_the_key_belongs_to(
 
 
 @pytest.mark.parametrize("path", TESTS)
-async def test_the_owner_who_was_there_first_stands_for_the_key(
+async def test_the_connection_test_names_the_earliest_owner(
     api: httpx2.AsyncClient, services: Services, account: Opened, path: str
 ) -> None:
     await USERS.change(services, removed_at=ago())
@@ -168,7 +168,7 @@ async def test_the_owner_who_was_there_first_stands_for_the_key(
 
 
 @pytest.mark.parametrize("path", TESTS)
-async def test_the_connection_test_refuses_what_is_no_key(http: httpx2.AsyncClient, path: str) -> None:
+async def test_the_connection_test_refuses_an_unknown_or_missing_key(http: httpx2.AsyncClient, path: str) -> None:
     answer = await http.get(path, headers={"Authorization": "Bearer auto_wrong"})
 
     assert refusal(answer)[:2] == (401, "unauthenticated")

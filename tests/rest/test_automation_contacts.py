@@ -122,7 +122,7 @@ async def test_a_contact_is_changed_by_its_id_or_its_phone(
     assert [each["all_tags"] for each in await payloads(pool, "contact_tag_added")] == [["gold"]]
 
 
-async def test_what_is_left_out_of_a_change_stays(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:
+async def test_a_change_keeps_omitted_fields(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:
     changed = data(await api.put(UPDATE, json={"contact_id": ann["id"], "last_name": "Smith"}))
 
     assert changed == ann | {"last_name": "Smith", "updated_at": changed["updated_at"]}
@@ -246,7 +246,7 @@ async def test_a_plus_that_a_query_string_made_a_space_is_understood(
     assert data(await api.get(f"{SEARCH}?phone=+447911123456")) == [british]
 
 
-async def test_what_nobody_has_finds_nobody(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:
+async def test_a_search_without_a_match_finds_no_contact(api: httpx2.AsyncClient, ann: dict[str, Any]) -> None:
     for wanted in ({"phone": "+12025550144"}, {"email": "nn@example.com"}, {"email": "%"}):
         assert data(await api.get(SEARCH, params=wanted)) == []
 

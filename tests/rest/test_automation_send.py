@@ -153,7 +153,9 @@ def _key(client: httpx2.AsyncClient) -> str:
     return client.headers["authorization"].removeprefix("Bearer ")
 
 
-async def test_a_text_tells_who_and_what_is_new(api: httpx2.AsyncClient, pool: Pool) -> None:
+async def test_a_send_emits_events_of_the_new_contact_conversation_and_message(
+    api: httpx2.AsyncClient, pool: Pool
+) -> None:
     data(await api.post(SEND, json=HELLO))
 
     names = ("new_contact", "new_conversation", "message_sent", "message_failed")
@@ -192,7 +194,7 @@ async def test_the_same_key_for_another_text_is_refused(api: httpx2.AsyncClient,
         (HELLO | {"from_phone_number_id": FOREVER}, 404, "not_found"),
     ],
 )
-async def test_what_cannot_be_sent_is_refused_and_costs_nothing(
+async def test_an_invalid_send_is_refused_and_costs_nothing(
     api: httpx2.AsyncClient, pool: Pool, body: Any, status: int, code: str
 ) -> None:
     answer = await api.post(SEND, json=body)
@@ -201,7 +203,7 @@ async def test_what_cannot_be_sent_is_refused_and_costs_nothing(
     assert (await states(pool), await entries(pool), await calls(pool)) == ([], [], [])
 
 
-async def test_who_opted_out_is_not_texted(
+async def test_an_opted_out_recipient_is_not_texted(
     api: httpx2.AsyncClient, services: Services, account: Opened, pool: Pool
 ) -> None:
     await suppress(pool, account.account_id, TO)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 SEND = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
 
 
-async def test_a_balance_says_what_is_held_what_it_costs_and_how_long_it_lasts(api: httpx2.AsyncClient) -> None:
+async def test_the_balance_states_credits_rate_account_type_and_days_left(api: httpx2.AsyncClient) -> None:
     balance = data(await api.get("/billing/balance"))
 
     assert balance == {

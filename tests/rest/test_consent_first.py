@@ -67,7 +67,7 @@ async def test_a_body_that_cannot_be_read_is_refused_for_that(api: httpx2.AsyncC
     assert refusal(answer)[:2] == (400, "invalid_json")
 
 
-async def test_who_may_not_send_is_told_that_first(http: httpx2.AsyncClient, services: Services) -> None:
+async def test_authorization_is_checked_before_consent(http: httpx2.AsyncClient, services: Services) -> None:
     opening = Opening("Blue Door", "owner@example.com", services.settings.rate, 1000, services.secret)
     async with unit_of(services, Actor(0, frozenset())) as unit:
         account = await open_account(unit, opening)
@@ -82,7 +82,7 @@ async def test_who_may_not_send_is_told_that_first(http: httpx2.AsyncClient, ser
     assert refusal(await http.post("/sms/send", json={}))[:2] == (401, "unauthenticated")
 
 
-async def test_a_key_answers_again_what_was_sent_and_remembers_no_refusal(
+async def test_an_idempotency_key_replays_a_send_but_not_a_refusal(
     api: httpx2.AsyncClient, pool: Pool, work: Callable[[], Any]
 ) -> None:
     key = {"Idempotency-Key": "once"}

@@ -122,7 +122,7 @@ async def test_active_changes_nothing_on_an_active_contact(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_active_is_refused_on_who_opted_out_and_the_rest_of_the_request_has_no_effect(
+async def test_active_is_refused_for_an_opted_out_contact_and_the_request_has_no_effect(
     api: httpx2.AsyncClient, gone: dict[str, Any], pool: Pool, way: str
 ) -> None:
     facts = await event_names(pool, *FACTS)
@@ -171,7 +171,7 @@ async def test_a_contact_may_be_added_opted_out(api: httpx2.AsyncClient, pool: P
 
 
 @pytest.mark.parametrize("path", ["/contacts", UPSERT])
-async def test_who_opted_out_and_was_deleted_cannot_be_added_as_active(
+async def test_a_deleted_opted_out_contact_cannot_be_added_as_active(
     api: httpx2.AsyncClient, gone: dict[str, Any], pool: Pool, path: str
 ) -> None:
     data(await api.delete(f"/contacts/{gone['id']}"))
@@ -208,7 +208,7 @@ async def test_a_reported_opt_out_ends_the_drips_of_the_contact(
     assert tuple(row) == ("exited", "contact_opted_out")
 
 
-async def test_what_waits_for_the_carrier_does_not_leave_after_a_reported_opt_out(
+async def test_a_queued_message_is_not_sent_after_a_reported_opt_out(
     api: httpx2.AsyncClient, ann: dict[str, Any], work: Callable[[], Any], pool: Pool
 ) -> None:
     data(await api.post("/sms/send", json=SEND))

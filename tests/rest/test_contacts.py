@@ -91,7 +91,7 @@ async def test_a_phone_is_kept_in_e164(api: httpx2.AsyncClient) -> None:
         ({"phone": PHONE, "dnd_sms": "no"}, "invalid_input"),
     ],
 )
-async def test_what_makes_no_contact_is_refused_with_422(
+async def test_an_invalid_contact_is_refused_with_422(
     api: httpx2.AsyncClient, pool: Pool, body: dict[str, Any], code: str
 ) -> None:
     answer = await api.post("/contacts", json=body)
@@ -258,7 +258,7 @@ async def test_a_deletion_removes_the_contact_with_its_messages_and_conversation
     await audit(pool)
 
 
-async def test_a_deletion_gives_back_what_has_not_left(api: httpx2.AsyncClient, pool: Pool) -> None:
+async def test_a_deletion_refunds_unsent_messages(api: httpx2.AsyncClient, pool: Pool) -> None:
     await api.post("/sms/send", json={"to": PHONE, "message": "Hello", "consent_attested": True})
     [contact] = data(await api.get("/contacts"))
 
@@ -267,7 +267,7 @@ async def test_a_deletion_gives_back_what_has_not_left(api: httpx2.AsyncClient, 
     assert await balance_of(pool) == 1000
 
 
-async def test_what_was_deleted_is_not_found(api: httpx2.AsyncClient) -> None:
+async def test_a_deleted_contact_is_not_found(api: httpx2.AsyncClient) -> None:
     contact = await create(api)
     path = f"/contacts/{contact['id']}"
     await api.delete(path)
@@ -279,7 +279,7 @@ async def test_what_was_deleted_is_not_found(api: httpx2.AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("id", ["0", "-1", "9223372036854775807"])
-async def test_an_id_that_nobody_has_is_not_found(api: httpx2.AsyncClient, id: str) -> None:
+async def test_an_unknown_id_is_not_found(api: httpx2.AsyncClient, id: str) -> None:
     answer = await api.get(f"/contacts/{id}")
 
     assert refusal(answer) == (404, "not_found", f"No contact with id {id}.")

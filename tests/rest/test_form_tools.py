@@ -74,7 +74,7 @@ async def test_both_empty_is_neither(api: httpx2.AsyncClient, ann: dict[str, Any
     assert refusal(answer) == (422, "invalid_input", WHICH)
 
 
-async def test_fields_that_nobody_filled_in_leave_a_contact_as_it_is(
+async def test_empty_form_fields_do_not_change_a_contact(
     api: httpx2.AsyncClient, ann: dict[str, Any], pool: Pool
 ) -> None:
     fields = ("first_name", "last_name", "email", "tags", "pipeline_stage", "source", "dnd_sms", "status")
@@ -148,7 +148,7 @@ async def test_a_sequence_that_is_not_named_is_asked_for_by_name(
 
 
 @pytest.mark.parametrize("asked", [{"phone": PHONE, "email": ""}, {"phone": "", "email": "ANN@example.com"}])
-async def test_a_search_passes_over_what_is_empty(
+async def test_a_search_ignores_empty_fields(
     api: httpx2.AsyncClient, ann: dict[str, Any], asked: dict[str, str]
 ) -> None:
     assert data(await api.get(SEARCH, params=asked)) == [ann]

@@ -46,7 +46,7 @@ async def test_a_process_that_reaches_its_databases_is_ready(http: httpx2.AsyncC
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "database": "ok", "redis": "ok"})
 
 
-async def test_without_redis_a_process_is_ready_and_says_what_is_away(settings: Settings) -> None:
+async def test_without_redis_a_process_is_ready_and_reports_redis_unreachable(settings: Settings) -> None:
     async with open_services(settings.model_copy(update={"redis_url": NOWHERE})) as services:
         answer = await client(services).get("/readyz")
 
@@ -129,7 +129,7 @@ async def test_a_probe_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatc
     assert [await figures(), await figures()] == [b"figures"] * 2
 
 
-async def test_what_is_away_for_longer_than_a_moment_is_told(
+async def test_a_process_is_not_ready_after_it_lost_its_database(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_services(settings) as services:

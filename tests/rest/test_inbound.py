@@ -102,7 +102,7 @@ async def test_a_stop_reply_opts_the_contact_out(hear: Callable[..., Any], api: 
     assert await event_names(pool, "new_opt_out") == ["new_opt_out"]
 
 
-async def test_a_text_to_a_number_that_nobody_holds_is_kept_aside(hear: Callable[..., Any], pool: Pool) -> None:
+async def test_a_text_to_an_unassigned_number_is_stored_for_inspection(hear: Callable[..., Any], pool: Pool) -> None:
     answer = await hear("Hi", to="+15002999999")
 
     assert answer.status_code == 204
@@ -152,7 +152,7 @@ async def test_a_report_on_a_message_that_is_not_known_is_kept_for_it(
         "t=999999999999,v1={digest}",
     ],
 )
-async def test_what_is_not_signed_is_refused_with_403_and_leaves_nothing(
+async def test_an_unsigned_callback_is_refused_with_403_and_not_stored(
     http: httpx2.AsyncClient, services: Services, secret: bytes, pool: Pool, path: str, header: str
 ) -> None:
     body = orjson.dumps({"id": "sbx_in_1", "from": FROM, "to": "+15002000001", "text": "Hi", "at": AT})
@@ -190,7 +190,7 @@ async def test_a_signature_of_another_time_is_refused_and_its_clock_is_shown(
     "body",
     [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b'{"id":"\x00"}', b'{"text":"\\ud800"}', b"[" * 5000, b"\x00"],
 )
-async def test_what_is_signed_and_cannot_be_read_is_kept_and_refused_with_422(
+async def test_a_signed_unreadable_callback_is_stored_and_refused_with_422(
     http: httpx2.AsyncClient, secret: bytes, pool: Pool, kind: str, body: bytes
 ) -> None:
     answer = await call(http, secret, f"/carriers/sandbox/{kind}", body)
@@ -215,7 +215,7 @@ async def test_what_is_signed_and_cannot_be_read_is_kept_and_refused_with_422(
         {"colour": "blue"},
     ],
 )
-async def test_a_text_that_lacks_what_it_must_carry_is_kept_aside(
+async def test_an_invalid_text_is_stored_for_inspection(
     hear: Callable[..., Any], pool: Pool, payload: dict[str, Any]
 ) -> None:
     answer = await hear(**payload)
@@ -237,7 +237,7 @@ async def test_a_text_that_lacks_what_it_must_carry_is_kept_aside(
         {"status": "failed", "code": "bored"},
     ],
 )
-async def test_a_report_that_lacks_what_it_must_carry_is_kept_aside(
+async def test_an_invalid_report_is_stored_for_inspection(
     http: httpx2.AsyncClient, secret: bytes, sent: int, pool: Pool, payload: dict[str, Any]
 ) -> None:
     answer = await call(http, secret, STATUS, report(sent, "delivered") | payload)

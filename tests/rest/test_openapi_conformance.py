@@ -140,7 +140,7 @@ def session() -> Iterator[requests.Session]:
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-def test_what_fits_the_document_is_answered_as_it_promises(
+def test_valid_requests_get_the_documented_answers(
     cases_of: CasesOf,
     session: requests.Session,
     credentials: dict[str, dict[str, str]],
@@ -152,7 +152,7 @@ def test_what_fits_the_document_is_answered_as_it_promises(
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_INPUT)
-def test_what_does_not_fit_the_document_is_refused_as_it_promises(
+def test_invalid_requests_get_the_documented_refusals(
     cases_of: CasesOf,
     session: requests.Session,
     credentials: dict[str, dict[str, str]],

@@ -81,7 +81,7 @@ async def test_a_signed_event_is_booked_once_and_answered_without_a_body(
         (b"[" * 9000, "t=1,v1=00"),
     ],
 )
-async def test_what_is_not_signed_is_refused_whatever_its_bytes(
+async def test_an_unsigned_event_is_refused_whatever_its_bytes(
     stripe: httpx2.AsyncClient, body: bytes, signature: bytes | str | None
 ) -> None:
     headers = {} if signature is None else {"Stripe-Signature": signature}

@@ -34,7 +34,7 @@ def limits(answer: httpx2.Response) -> Any:
     return answer.headers["ratelimit-policy"], answer.headers["ratelimit"].split(";t=")[0]
 
 
-async def test_every_answer_says_what_is_left(api: httpx2.AsyncClient) -> None:
+async def test_every_answer_states_the_remaining_requests(api: httpx2.AsyncClient) -> None:
     policy = '"requests";q=3;w=60, "requests-account";q=12;w=60'
 
     assert limits(await api.get("/contacts")) == (policy, '"requests";r=2')
@@ -110,7 +110,7 @@ async def test_a_request_beyond_the_scopes_of_a_key_counts_too(api: httpx2.Async
     assert (await api.get("/contacts", headers=key)).status_code == 429
 
 
-async def test_what_the_contract_cannot_read_counts_too(api: httpx2.AsyncClient) -> None:
+async def test_an_unreadable_graphql_request_counts_too(api: httpx2.AsyncClient) -> None:
     for left in (2, 1, 0):
         answer = await api.post("/graphql", content=b"[", headers={"Content-Type": "application/json"})
         assert (answer.status_code, limits(answer)[1]) == (400, f'"requests";r={left}')
@@ -147,7 +147,7 @@ async def test_another_key_is_not_held_up(api: httpx2.AsyncClient, account: Open
     assert answer.status_code == 200
 
 
-async def test_who_sends_no_key_is_told_nothing_of_limits(http: httpx2.AsyncClient) -> None:
+async def test_an_answer_without_a_key_has_no_rate_limit_header(http: httpx2.AsyncClient) -> None:
     answer = await http.get("/contacts")
 
     assert answer.status_code == 401

@@ -23,7 +23,7 @@ async def test_a_mutation_takes_its_variables_from_path_and_body(app: FastAPI, t
     assert toy.asked == [("update_contact", {"id": 2, "name": "Bea", "tags": ["vip"]}, KEYS["svc_all"])]
 
 
-async def test_what_is_left_out_stays_out_and_null_stays_null(app: FastAPI, toy: Toy) -> None:
+async def test_an_omitted_field_stays_absent_and_null_stays_null(app: FastAPI, toy: Toy) -> None:
     await client(app).put("/contacts/2", json={"tags": None})
 
     assert toy.asked == [("update_contact", {"id": 2, "tags": None}, KEYS["svc_all"])]
@@ -141,7 +141,7 @@ async def test_a_page_that_no_offset_reaches_is_linked_by_a_cursor(app: FastAPI,
     assert beyond.links["next"]["url"] == "/contacts?limit=2&after=10001"
 
 
-async def test_nobody_is_asked_for_a_key_where_no_scope_is_needed(app: FastAPI, toy: Toy) -> None:
+async def test_an_endpoint_without_a_scope_needs_no_key(app: FastAPI, toy: Toy) -> None:
     answer = await client(app, key=None).get("/auth/test")
 
     assert answer.status_code == 200

@@ -65,7 +65,7 @@ async def test_a_value_that_does_not_fit_is_invalid_input(
         (b'{"name": "\xff"}', "str is not valid UTF-8: surrogates not allowed: line 1 column 1 (char 0)"),
     ],
 )
-async def test_what_is_no_json_object_is_invalid_json(app: FastAPI, body: bytes, reason: str) -> None:
+async def test_a_body_that_is_not_a_json_object_is_invalid_json(app: FastAPI, body: bytes, reason: str) -> None:
     answer = await client(app).post("/contacts", content=body)
 
     assert answer.status_code == 400

@@ -37,12 +37,12 @@ WITHOUT_INPUT = [("GET", "/contacts/tags"), ("GET", "/auth/test"), ("POST", "/pi
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_INPUT + WITHOUT_INPUT)
-def test_what_fits_is_answered_as_promised(api: BaseSchema, method: str, path: str) -> None:
+def test_valid_requests_get_the_documented_answers(api: BaseSchema, method: str, path: str) -> None:
     call(api[path][method], GenerationMode.POSITIVE)
 
 
 @pytest.mark.parametrize(("method", "path"), WITH_INPUT)
-def test_what_does_not_fit_is_refused_as_promised(api: BaseSchema, method: str, path: str) -> None:
+def test_invalid_requests_get_the_documented_refusals(api: BaseSchema, method: str, path: str) -> None:
     call(api[path][method], GenerationMode.NEGATIVE)
 
 

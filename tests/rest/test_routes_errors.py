@@ -87,7 +87,9 @@ async def test_a_missing_key_is_asked_for(app: FastAPI) -> None:
 @pytest.mark.parametrize(
     ("code", "status", "seconds"), [("rate_limited", 429, "17"), ("unavailable", 503, "5"), ("conflict", 409, None)]
 )
-async def test_who_is_to_wait_is_told_how_long(app: FastAPI, code: str, status: int, seconds: str | None) -> None:
+async def test_only_a_temporary_refusal_has_a_retry_after_header(
+    app: FastAPI, code: str, status: int, seconds: str | None
+) -> None:
     answer = await client(app).get(f"/refused/{code}")
 
     assert answer.status_code == status

@@ -154,7 +154,7 @@ def test_an_endpoint_names_every_status_it_answers(
     assert set(document["paths"][path][method]["responses"]) == statuses
 
 
-def test_a_refusal_names_its_codes_and_what_they_mean(document: dict[str, Any]) -> None:
+def test_a_refusal_describes_its_error_codes(document: dict[str, Any]) -> None:
     refusal = response(document, "post", "/contacts", "409")
 
     assert refusal["description"] == ("`conflict`: The record already exists, or its state does not allow the change.")
@@ -180,7 +180,7 @@ def test_a_refusal_with_an_unknown_code_is_refused(tmp_path: Path) -> None:
         openapi.document(operations, version="1", server_url="https://sms.example")
 
 
-def test_what_several_endpoints_answer_is_described_once_under_a_name(document: dict[str, Any]) -> None:
+def test_a_shared_response_is_described_once_under_a_name(document: dict[str, Any]) -> None:
     responses = document["components"]["responses"]
     schemas = document["components"]["schemas"]
     creating, showing = document["paths"]["/contacts"]["post"], document["paths"]["/contacts/{id}"]["get"]

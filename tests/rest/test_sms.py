@@ -35,7 +35,7 @@ async def nothing_happened(pool: Pool) -> bool:
     return written == [0, 0, 0] and await entries(pool) == 1
 
 
-async def test_a_send_answers_a_string_id_the_segments_pending_and_what_is_left(
+async def test_a_send_answers_a_string_id_the_segments_the_status_and_the_remaining_credits(
     api: httpx2.AsyncClient, pool: Pool
 ) -> None:
     answer = await send(api)
@@ -146,7 +146,7 @@ async def test_a_send_records_the_attested_consent(api: httpx2.AsyncClient, pool
         ({"to": "+442071838750", "message": "Hello"}, "landline"),
     ],
 )
-async def test_what_cannot_be_sent_is_refused_with_422(
+async def test_an_invalid_send_is_refused_with_422(
     api: httpx2.AsyncClient, pool: Pool, body: dict[str, Any], code: str
 ) -> None:
     answer = await api.post("/sms/send", json=body | {"consent_attested": True})

@@ -36,7 +36,7 @@ ENTRY = {
 """The fields of a log entry."""
 
 
-async def test_the_log_holds_what_was_sent_and_what_came_of_it(
+async def test_the_log_holds_a_sent_message_and_its_outcome(
     api: httpx2.AsyncClient, work: Callable[[], Any], account: Opened
 ) -> None:
     sent = await send(api)

@@ -109,7 +109,9 @@ async def test_a_style_sets_the_alphabet_and_the_type_of_senders(smsc: Smsc, car
         (0x08, Ambiguous("ESME status 0x08")),
     ],
 )
-async def test_a_refusal_means_what_its_status_says(smsc: Smsc, carrier: SmppCarrier, status: int, answer: object):
+async def test_the_status_of_a_refusal_determines_the_outcome(
+    smsc: Smsc, carrier: SmppCarrier, status: int, answer: object
+):
     smsc.answer(status)
 
     assert await carrier.send(message("A" * 200)) == answer

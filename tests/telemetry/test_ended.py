@@ -54,7 +54,7 @@ async def test_figures_that_are_told_are_folded_first(tmp_path: Path) -> None:
     assert [b'messaging_sends_total{result="sent"} 9.0\n' in text for text in texts] == [True, True]
 
 
-def test_what_a_process_that_lives_has_counted_stays_its_own(tmp_path: Path) -> None:
+def test_the_files_of_a_running_process_are_not_folded(tmp_path: Path) -> None:
     leave(tmp_path, 1)
 
     with folded(tmp_path):

@@ -71,7 +71,7 @@ def test_one_process_tells_the_figures_of_all(tmp_path: Path) -> None:
     assert 'messaging_sends_total{result="sent"} 7.0\n' in text
 
 
-def test_what_a_killed_process_had_under_way_is_not_told(tmp_path: Path) -> None:
+def test_the_gauges_of_a_killed_process_are_not_counted(tmp_path: Path) -> None:
     begin = "import os; from app.telemetry.metrics import WEBHOOKS_IN_FLIGHT; WEBHOOKS_IN_FLIGHT.inc(2); "
     render_all = (
         f"import asyncio; from app.telemetry.metrics import render; asyncio.run(render(folder={str(tmp_path)!r}))"
