@@ -38,6 +38,7 @@ describe(
         "delivery_below_usual": "Significantly fewer texts were delivered than in the 28 days before.",
         "number_below_usual": "A number delivered significantly less than in the 28 days before.",
         "hour_below_others": "The texts of an hour were delivered significantly less than the others.",
+        "area_below_others": "The texts to an area were delivered significantly less than the others.",
         "number_health": "A number of the campaign has a health below 80.",
         "filtered": "Carriers filtered more than one text of fifty.",
         "sender_refused": "The carrier refused the sender or its account.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, case, func, or_, select
+from sqlalchemy import ColumnElement, Text, case, func, or_, select, tuple_
 
 from app.domain.campaigns import queries
 from app.domain.campaigns.models import Recipient
@@ -49,9 +49,15 @@ async def break_down(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> 
     await queries.get(unit, campaign_id)
     if by in (BreakdownGroup.state, BreakdownGroup.reason):
         return await _sum_counts(unit, campaign_id, by)
-    key, number = _key(by), func.count()
+    return (await sum_recipients(unit, campaign_id, by))[by]
+
+
+async def sum_recipients(
+    unit: UnitOfWork, campaign_id: int, *groupings: BreakdownGroup
+) -> dict[BreakdownGroup, Sequence[BreakdownRow]]:
+    """Return the groups of each grouping other than by state and reason, from one scan of the recipients."""
+    keys, number = [_key(by) for by in groupings], func.count()
     columns = (
-        key,
         number,
         *(number.filter(Recipient.state == state) for state in queries.LEFT),
         func.count(Recipient.replied_at),
@@ -60,8 +66,15 @@ async def break_down(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> 
         func.coalesce(func.sum(Recipient.credits), 0),
     )
     own = Recipient.campaign_id == campaign_id, Recipient.account_id == unit.actor.account_id
-    statement = select(*columns).where(*own).group_by(key).order_by(number.desc(), key).limit(MAX_GROUPS)
-    return [BreakdownRow(_show(row[0]), *map(int, row[1:])) for row in await unit.rows(statement)]
+    sets = func.grouping_sets(*(tuple_(key) for key in keys))
+    found: dict[int, list[BreakdownRow]] = {place: [] for place in range(len(keys))}
+    for absent, *row in await unit.rows(select(func.grouping(*keys), *keys, *columns).where(*own).group_by(sets)):
+        place = len(keys) - (~absent & (1 << len(keys)) - 1).bit_length()
+        found[place].append(BreakdownRow(_show(row[place]), *map(int, row[len(keys) :])))
+    return {
+        by: sorted(found[place], key=lambda row: (-row.recipients, row.key))[:MAX_GROUPS]
+        for place, by in enumerate(groupings)
+    }
 
 
 async def _sum_counts(unit: UnitOfWork, campaign_id: int, by: BreakdownGroup) -> Sequence[BreakdownRow]:

@@ -1,11 +1,11 @@
-"""Find what the results of a campaign have in common: a number, an hour of leaving, or contacts that never write."""
+"""Find what the results of a campaign have in common: a number, an hour, an area, or contacts that never write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from sqlalchemy import text
 
-from app.domain.campaigns.breakdown import BreakdownGroup, BreakdownRow, break_down
+from app.domain.campaigns.breakdown import BreakdownGroup, BreakdownRow
 from app.domain.campaigns.findings import BASELINE_DAYS, FEWEST, SIGNIFICANT, Finding, FindingCode, Verdict, compare
 from app.domain.campaigns.models import Campaign
 from app.domain.contacts import sql as contacts
@@ -20,7 +20,7 @@ MOST_NUMBERS = 10
 """The number of sending numbers whose health is looked at, those with the most recipients first."""
 
 LOWER = 0.05
-"""The share by which the delivery of an hour is below that of the others at least."""
+"""The share by which the delivery of an hour or an area is below that of the others at least."""
 
 SILENT = timedelta(days=365)
 MANY_STALE = 0.3
@@ -32,15 +32,20 @@ WHERE r.campaign_id = :campaign_id AND r.account_id = :account_id AND r.state <>
 """
 
 
-async def find(unit: UnitOfWork, campaign: Campaign) -> list[Finding]:
-    """Return the findings about the numbers, the hours and the contacts of a campaign."""
-    by_number = await break_down(unit, campaign.id, BreakdownGroup.number)
+GROUPINGS = BreakdownGroup.segments, BreakdownGroup.number, BreakdownGroup.hour, BreakdownGroup.area
+"""The groupings of recipients that a diagnosis compares."""
+
+Groups = Mapping[BreakdownGroup, Sequence[BreakdownRow]]
+
+
+async def find(unit: UnitOfWork, campaign: Campaign, groups: Groups) -> list[Finding]:
+    """Return the findings about the numbers, the hours, the areas and the contacts of a campaign."""
     usual = {each.key: each for each in await rates.find_rates(unit, BASELINE_DAYS, RateGroup.number)}
-    by_hour = await break_down(unit, campaign.id, BreakdownGroup.hour)
     return [
-        *judge_numbers(by_number, usual),
-        *judge_hours(by_hour),
-        *await _check_health(unit, by_number),
+        *judge_numbers(groups[BreakdownGroup.number], usual),
+        *judge_hours(groups[BreakdownGroup.hour]),
+        *judge_areas(groups[BreakdownGroup.area]),
+        *await _check_health(unit, groups[BreakdownGroup.number]),
         *await _find_stale(unit, campaign),
     ]
 
@@ -48,13 +53,12 @@ async def find(unit: UnitOfWork, campaign: Campaign) -> list[Finding]:
 def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate]) -> Iterator[Finding]:
     """Yield the numbers that delivered less than in the 28 days before; with one number, the whole campaign tells."""
     sending = [row for row in rows if row.key]
-    for row in sending if len(sending) > 1 else []:
-        known = usual.get(row.key)
-        if known is None:
-            continue
+    compared = [row for row in sending if row.key in usual] if len(sending) > 1 else []
+    for row in compared:
+        known = usual[row.key]
         delivered = max(0, known.delivered - row.delivered)
         before = delivered + max(0, known.failed - row.failed)
-        if (p := _chance(row.delivered, _final(row), delivered, before)) < SIGNIFICANT:
+        if (p := _chance(row.delivered, _final(row), delivered, before)) < SIGNIFICANT / len(compared):
             own, usually = row.delivered / _final(row), delivered / before
             text = (
                 f"From {row.key}, {own:.1%} were delivered, against {usually:.1%} in the 28 days before (p = {p:.2g})."
@@ -65,21 +69,33 @@ def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate
 
 def judge_hours(rows: Sequence[BreakdownRow]) -> Iterator[Finding]:
     """Yield the worst hour of leaving, where it is significantly below the others together."""
-    hours = [row for row in rows if row.key]
-    delivered, final = sum(row.delivered for row in hours), sum(map(_final, hours))
-    found: list[tuple[float, BreakdownRow]] = []
-    for row in hours:
-        others = delivered - row.delivered, final - _final(row)
-        p = _chance(row.delivered, _final(row), *others)
-        if p < SIGNIFICANT and row.delivered / _final(row) < others[0] / others[1] - LOWER:
-            found.append((p, row))
-    if found:
-        p, row = min(found, key=lambda each: each[0])
-        share = (delivered - row.delivered) / (final - _final(row))
-        own = row.delivered / _final(row)
-        text = f"Of the texts of {row.key}, {own:.1%} were delivered, of the others {share:.1%} (p = {p:.2g})."
+    if text := _find_lowest(rows, "Of the texts of {}"):
         fix = "Choose other hours for the next campaign: campaign_breakdown shows each."
         yield Finding(FindingCode.hour_below_others, Verdict.warning, text, fix)
+
+
+def judge_areas(rows: Sequence[BreakdownRow]) -> Iterator[Finding]:
+    """Yield the worst area of the phones, where it is significantly below the others together."""
+    if text := _find_lowest(rows, "Of the texts to phones that begin with {}"):
+        fix = "Check these phones, or text them from a number of their area: campaign_breakdown shows each."
+        yield Finding(FindingCode.area_below_others, Verdict.warning, text, fix)
+
+
+def _find_lowest(rows: Sequence[BreakdownRow], phrase: str) -> str:
+    """Return the figures of the group that is significantly below the others together, or ""."""
+    groups = [row for row in rows if row.key and _final(row) >= FEWEST]
+    delivered, final = sum(row.delivered for row in groups), sum(map(_final, groups))
+    found: list[tuple[float, float, BreakdownRow]] = []
+    for row in groups:
+        others, other_final = delivered - row.delivered, final - _final(row)
+        p = _chance(row.delivered, _final(row), others, other_final)
+        if p < SIGNIFICANT / len(groups) and row.delivered / _final(row) < others / other_final - LOWER:
+            found.append((p, others / other_final, row))
+    if not found:
+        return ""
+    p, share, row = min(found, key=lambda each: each[0])
+    own = row.delivered / _final(row)
+    return f"{phrase.format(row.key)}, {own:.1%} were delivered, of the others {share:.1%} (p = {p:.2g})."
 
 
 def _chance(delivered: int, final: int, others: int, other_final: int) -> float:

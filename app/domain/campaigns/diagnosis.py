@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from app.domain.campaigns import causes, queries
-from app.domain.campaigns.breakdown import BreakdownGroup, break_down
+from app.domain.campaigns.breakdown import BreakdownGroup, sum_recipients
 from app.domain.campaigns.findings import BASELINE_DAYS, FEWEST, SIGNIFICANT, Finding, FindingCode, Verdict, compare
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
 from app.domain.campaigns.previews import find_eta
@@ -56,7 +56,8 @@ async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
     for each in counts:
         states[each.state] += each.recipients
         reasons[each.reason] += each.recipients
-    parts = await break_down(unit, campaign_id, BreakdownGroup.segments)
+    groups = await sum_recipients(unit, campaign_id, *causes.GROUPINGS)
+    parts = groups[BreakdownGroup.segments]
     several = [row for row in parts if row.key not in ("0", "1")]
     [usual] = await rates.find_rates(unit, BASELINE_DAYS)
     own = states[RecipientState.delivered], states[RecipientState.failed]
@@ -72,7 +73,7 @@ async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
         sum(row.credits - row.credits // int(row.key) for row in several),
         await find_eta(unit, campaign, sum(each.segments for each in counts if each.state in WAITING)),
     )
-    found = [*judge(facts), *await causes.find(unit, campaign)]
+    found = [*judge(facts), *await causes.find(unit, campaign, groups)]
     return sorted(found, key=lambda each: -list(Verdict).index(each.verdict))
 
 

@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 
 SIGNIFICANT = 0.01
-"""The chance of a difference below which it is taken for one."""
+"""The chance of a difference below which it is taken for one; divided by the number of differences looked at."""
 
 FEWEST = 30
 """The number of final results below which a share says nothing."""
@@ -25,6 +25,7 @@ class FindingCode(enum.StrEnum):
     delivery_below_usual = enum.auto()
     number_below_usual = enum.auto()
     hour_below_others = enum.auto()
+    area_below_others = enum.auto()
     number_health = enum.auto()
     filtered = enum.auto()
     sender_refused = enum.auto()

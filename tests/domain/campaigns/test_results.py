@@ -9,7 +9,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.campaigns import breakdown, diagnosis, queries, reasons
 from app.domain.campaigns.breakdown import BreakdownGroup, BreakdownRow
-from app.domain.campaigns.causes import judge_hours, judge_numbers
+from app.domain.campaigns.causes import judge_areas, judge_hours, judge_numbers
 from app.domain.campaigns.diagnosis import Facts, judge
 from app.domain.campaigns.findings import FindingCode, compare
 from app.domain.campaigns.models import Answer, Campaign, RecipientState
@@ -199,6 +199,25 @@ def test_a_number_that_delivers_less_than_before_is_found(
 def test_the_hour_that_delivers_least_is_found(rows: list[BreakdownRow], hours: list[str]) -> None:
     assert [hour for each in judge_hours(rows) for hour in hours if hour in each.text] == hours
     assert len([*judge_hours(rows)]) == len(hours)
+
+
+def test_the_area_that_delivers_least_is_found_among_areas_with_enough_results() -> None:
+    rows = [row("+1202", 60, 40), row("+1415", 980, 20), row("+1305", 0, 29), row("", 0, 50)]
+
+    [found] = judge_areas(rows)
+
+    assert found.code is FindingCode.area_below_others
+    assert found.text == (
+        "Of the texts to phones that begin with +1202, 60.0% were delivered, of the others 98.0% (p = 2.6e-57)."
+    )
+
+
+def test_the_lowest_of_many_groups_is_no_finding_where_chance_explains_it() -> None:
+    lowest, others = row("+1202", 87, 13), [row(f"+1{area}", 94, 6) for area in range(300, 330)]
+
+    assert [each.code for each in judge_areas([lowest, others[0]])] == []
+    assert 0.01 / 31 < compare(87, 100, 94 * 30, 3000) < 0.01
+    assert [*judge_areas([lowest, *others])] == []
 
 
 async def test_a_diagnosis_names_poor_numbers_and_contacts_that_never_write(

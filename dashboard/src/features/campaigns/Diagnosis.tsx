@@ -37,7 +37,7 @@ export function Diagnosis({ id }: { id: number }) {
       {findings && findings.length > 0 && (
         <ul className={styles.findings} aria-label="Findings">
           {findings.map(({ code, verdict, text, fix }) => (
-            <li key={code}>
+            <li key={text}>
               <Badge kind={KINDS[verdict][0]}>{KINDS[verdict][1]}</Badge>
               <span>
                 {text}
