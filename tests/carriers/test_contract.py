@@ -13,7 +13,7 @@ from app.domain.kernel.phone import LineType
 from app.domain.kernel.unit_of_work import Actor
 from app.providers.registry import KINDS
 from tests.carriers.conftest import Bench
-from tests.carriers.simulators import ACCEPTED, LOST, ROTATIONS, SMPP, TELNYX, TWILIO, UNDER_TEST, Simulator
+from tests.carriers.simulators import ACCEPTED, LOST, ROTATIONS, SANDBOX, SMPP, TELNYX, UNDER_TEST, Simulator
 from tests.conftest import unit_of
 from tests.domain.messages.handing import after, reconcile
 from tests.factories.billing import LEDGER_ENTRIES, audit
@@ -25,7 +25,8 @@ from tests.waiting import until
 pytestmark = pytest.mark.anyio
 
 TWICE = "+15005560016"
-WITH_SIMULATORS = pytest.mark.parametrize("bench", [TELNYX, TWILIO], ids=lambda kind: kind.name, indirect=True)
+OVER_HTTP = [kind for kind in UNDER_TEST if kind not in (SANDBOX, SMPP)]
+WITH_SIMULATORS = pytest.mark.parametrize("bench", OVER_HTTP, ids=lambda kind: kind.name, indirect=True)
 
 
 def test_every_kind_of_the_registry_is_under_test() -> None:

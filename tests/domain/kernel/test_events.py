@@ -1,7 +1,9 @@
 """The register of events, their payloads, and how instants are written."""
 
+import re
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import pytest
@@ -44,7 +46,7 @@ TOPICS = {
     "new_opt_out": "contact.opted_out",
 }
 OWN_TOPICS = {"automation_webhook": "automation.webhook"}
-
+FEATURES = Path(__file__).parents[3] / "dashboard" / "src" / "features"
 
 MESSAGES, CONTACTS, CONVERSATIONS = "messages:read", "contacts:read", "conversations:read"
 DECLARED = {
@@ -106,6 +108,23 @@ def test_a_payload_has_the_keys_that_the_specification_lists(name: str) -> None:
 
 def test_dotted_names_are_those_of_the_specification_and_that_of_automations() -> None:
     assert {name: each.topic for name, each in EVENTS.items() if each.topic} == TOPICS | OWN_TOPICS
+
+
+def test_the_dashboard_offers_automations_each_event_of_hooks_with_fields_of_its_payload() -> None:
+    rows = re.findall(r"(\w+): \[(.*)\]", events_in("automations"))
+    offered = {name: re.findall(r"'(\w+)'", keys) for name, keys in rows}
+
+    assert sorted(offered) == sorted(name for name, each in EVENTS.items() if each.subscribable)
+    assert [key for name, keys in offered.items() for key in keys if key not in EVENTS[name].keys] == []
+
+
+def test_the_dashboard_offers_webhooks_each_dotted_name() -> None:
+    assert sorted(re.findall(r"'([\w.]+)'", events_in("webhooks"))) == sorted((TOPICS | OWN_TOPICS).values())
+
+
+def events_in(feature: str) -> str:
+    """Return the source of the list `EVENTS` of a feature of the dashboard."""
+    return (FEATURES / feature / "model.ts").read_text().partition("export const EVENTS")[2].partition(";")[0]
 
 
 @pytest.mark.parametrize("name", EVENTS)
