@@ -224,7 +224,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Pause a campaign: texts that are not being handed over wait. A paused one does not change.",
+        description="Pause a campaign: texts whose hand-off has not begun wait. A paused one does not change.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
     async def pause_campaign(self, info: Info, id: CampaignId) -> models.Campaign:

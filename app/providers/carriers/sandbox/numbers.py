@@ -128,7 +128,7 @@ Some hand-offs get no answer, as can happen with a real carrier: after `/sms/sen
 outcome:
 
 - `+15005550301`: the network has the message; a receipt or a look-up shows it: `sent`, then `delivered`.
-- `+15005550302`: a look-up shows that the network does not have the message, and it is handed over again, without
+- `+15005550302`: a look-up shows that the network does not have the message, and it is handed off again, without
   success. After an hour it is `failed` (`expired`) and refunded.
 - `+15005550303`: look-ups get no answer. After an hour the message is `sent` and `unconfirmed`, and not refunded. A
   later `messaging sandbox status` still applies.
@@ -164,7 +164,7 @@ also retried after a crash of the sending process: a callback may arrive twice, 
 
 ## Tables of the network
 
-`sandbox_messages` has a row for each message that was handed over; `calls` counts its hand-offs. `sandbox_callbacks`
+`sandbox_messages` has a row for each message that was handed off; `calls` counts its hand-offs. `sandbox_callbacks`
 has a row for each callback that is not delivered yet. The deletion of a contact deletes its rows in both.
 """
 
