@@ -6,7 +6,7 @@ attendance the latest one counts. So its state, and the texts that follow from i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
 from sqlalchemy import or_, select
@@ -77,7 +77,7 @@ def _named(change: Change) -> list[str]:
 
 
 async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> Booking:
-    booking = await _find_or_add(unit, integration, change.external_id, change)
+    booking = await _find_or_add(unit, integration, change.external_id, change.made_at)
     if not booking.is_known or change.made_at >= booking.made_at:
         was, known = booking.starts_at, booking.is_known
         await _take(unit, integration, booking, change.details)
@@ -89,13 +89,13 @@ async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> B
 
 
 async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) -> Booking:
-    booking = await _find_or_add(unit, integration, change.external_id, change)
+    booking = await _find_or_add(unit, integration, change.external_id, change.made_at)
     if change.details and not booking.is_known:
         await _take(unit, integration, booking, change.details)
     booking.is_known |= change.tells_origin
     await _link(unit, integration, booking, change)
     if change.replaced_by:
-        new = await _find_or_add(unit, integration, change.replaced_by, change)
+        new = await _find_or_add(unit, integration, change.replaced_by, change.made_at)
         new.replaces, new.is_moved = booking.external_id, True
         await unit.save(new)
     if booking.status != BookingStatus.moved:
@@ -105,16 +105,15 @@ async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) 
 
 
 async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
-    known = await _find(unit, integration, change.external_id)
-    if known is None or known.starts_at is None:
-        return Applied("The booking of this no-show is not known.")
-    if known.attendance_at is None or change.told_at >= known.attendance_at:
-        known.attendance_at, known.updated_at = change.told_at, unit.clock.now()
-        if known.status in (BookingStatus.booked, BookingStatus.no_show):
-            known.status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
-        await unit.save(known)
-    planned = await planning.plan(unit, integration, known)
-    return Applied(f"Booking {known.id} is {known.status}. {planned}", known.id, known.contact_id)
+    """Apply what a tool says about the attendance; it is kept for a booking that has not arrived yet."""
+    booking = await _find_or_add(unit, integration, change.external_id, change.told_at)
+    if booking.attendance_at is None or change.told_at >= booking.attendance_at:
+        booking.attendance_at, booking.updated_at = change.told_at, unit.clock.now()
+        if booking.status in (BookingStatus.booked, BookingStatus.no_show):
+            booking.status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
+        await unit.save(booking)
+    planned = await planning.plan(unit, integration, booking)
+    return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
 
 
 async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, change: Booked | Canceled) -> None:
@@ -122,7 +121,10 @@ async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, ch
     if not change.replaces:
         return
     booking.replaces, booking.is_moved = change.replaces, True
-    old = await _find_or_add(unit, integration, change.replaces, change, of=booking)
+    old = await _find_or_add(unit, integration, change.replaces, change.made_at)
+    if old.starts_at is None and not old.email and not old.phone:  # nothing of it has arrived; the person is the same
+        old.email, old.phone, old.contact_id = booking.email, booking.phone, booking.contact_id
+        old.made_at = change.made_at
     if isinstance(change, Booked) and change.details.keeps_person and not booking.contact_id:
         booking.phone, booking.contact_id, booking.consent = old.phone, old.contact_id, old.consent
     old.status, old.updated_at = BookingStatus.moved, unit.clock.now()
@@ -135,10 +137,8 @@ async def _find(unit: UnitOfWork, integration: Integration, external_id: str) ->
     return await unit.one(select(Booking).where(*which).with_for_update())
 
 
-async def _find_or_add(
-    unit: UnitOfWork, integration: Integration, external_id: str, change: Booked | Canceled, of: Booking | None = None
-) -> Booking:
-    """Return a booking; one that is added is empty, but for the person of the booking `of`, who is the same."""
+async def _find_or_add(unit: UnitOfWork, integration: Integration, external_id: str, at: datetime) -> Booking:
+    """Return a booking, or add an empty one; `at` is the tool's time of the event that names it."""
     known = await _find(unit, integration, external_id)
     if known is not None:
         return known
@@ -147,10 +147,7 @@ async def _find_or_add(
         "account_id": integration.account_id,
         "integration_id": integration.id,
         "external_id": external_id,
-        "made_at": change.made_at,
-        "email": of.email if of else "",
-        "phone": of.phone if of else "",
-        "contact_id": of.contact_id if of else None,
+        "made_at": at,
         "created_at": now,
         "updated_at": now,
     }

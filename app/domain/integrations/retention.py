@@ -1,4 +1,4 @@
-"""Rules of retention: the bodies of events, events, bookings, and secrets before the last rotation."""
+"""Rules of retention: bodies of events, events, bookings that are over or never came, and rotated secrets."""
 
 from datetime import timedelta
 
@@ -8,6 +8,7 @@ BODIES_KEPT = timedelta(days=14)
 EVENTS_KEPT = timedelta(days=90)
 BOOKINGS_KEPT = timedelta(days=365)
 
+_NEVER_CAME = "updated_at < $1 AND starts_at IS NULL"
 _WITH_BODY = "received_at < $1 AND body <> '' AND status <> 'waiting'"
 _OVER = "updated_at < $1 AND coalesce(starts_at, updated_at) < $1"
 
@@ -15,6 +16,7 @@ RULES = (
     Rule(f"UPDATE integration_events SET body = '' WHERE {batch_of('integration_events', _WITH_BODY)}", BODIES_KEPT),
     Rule(f"DELETE FROM integration_events WHERE {batch_of('integration_events', 'received_at < $1')}", EVENTS_KEPT),
     Rule(f"DELETE FROM bookings WHERE {batch_of('bookings', _OVER)}", BOOKINGS_KEPT),
+    Rule(f"DELETE FROM bookings WHERE {batch_of('bookings', _NEVER_CAME)}", BODIES_KEPT),
     Rule(
         "UPDATE integrations SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", timedelta()
     ),

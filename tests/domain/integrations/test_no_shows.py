@@ -1,6 +1,7 @@
 """No-shows: the text that the account wrote for them, and those that are withdrawn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from app.providers.scheduling_tools import TOOLS
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS
 from tests.factories.integrations import TOOLS as PEERS
+from tests.peers import calendly
 from tests.peers.visits import Visit
 
 pytestmark = pytest.mark.anyio
@@ -17,6 +19,7 @@ VISIT = Visit(0, START - timedelta(minutes=1), START + timedelta(days=3))
 CREATED = {kind: peer.booked(VISIT) for kind, peer in PEERS.items()}
 EACH = pytest.mark.parametrize("kind", sorted(TOOLS))
 MISSED_AT = datetime(2026, 10, 24, tzinfo=UTC)
+ARRIVED = BOOKINGS.where_not(starts_at=None)
 NO_SHOWS = {kind: peer.missed(VISIT, MISSED_AT) for kind, peer in PEERS.items()}
 
 
@@ -32,7 +35,7 @@ async def test_a_no_show_gets_the_text_that_the_account_wrote_for_it_once(office
         await office.work()
 
     assert await office.bodies() == ["We missed you, Ann."]
-    assert await BOOKINGS.only(office.services, "status") == "no_show"
+    assert await ARRIVED.only(office.services, "status") == "no_show"
 
 
 @EACH
@@ -57,7 +60,7 @@ async def test_a_no_show_that_is_withdrawn_before_its_text_leaves_cancels_it_in_
     await office.work()
 
     is_missing = 2 in order
-    assert await BOOKINGS.only(office.services, "status") == ("no_show" if is_missing else "booked")
+    assert await ARRIVED.only(office.services, "status") == ("no_show" if is_missing else "booked")
     if is_missing:
         assert planned == [("waiting", "")]
     else:
@@ -80,3 +83,41 @@ async def test_a_no_show_that_was_a_mistake_before_the_appointment_leaves_the_re
     await office.work()
 
     assert await office.bodies() == ["Soon"]
+
+
+@EACH
+async def test_a_no_show_that_arrives_before_its_booking_counts_when_the_booking_arrives(
+    office: Office, kind: str
+) -> None:
+    integration = await office.connect(
+        kind, texts={"confirmation": "Booked", "no_show": "We missed you, {first_name}."}
+    )
+    await office.post(integration, NO_SHOWS[kind])
+    await office.work()
+    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
+
+    await office.post(integration, CREATED[kind])
+    await office.work()
+
+    assert await office.bodies() == ["We missed you, Ann."]
+    assert await ARRIVED.only(office.services, "status") == "no_show"
+
+
+async def test_a_no_show_of_a_moved_booking_does_not_hide_that_its_event_is_missing(office: Office) -> None:
+    """The first booking may have been replaced by the second, whose event is missing; only the third one counts."""
+    integration = await office.connect("calendly", texts={"rescheduled": "Moved", "confirmation": "Booked"})
+    first, second, third = (
+        replace(VISIT, number=number, made_at=START + timedelta(hours=number)) for number in range(3)
+    )
+    office.clock.instant = START + timedelta(hours=3)
+    bodies = [
+        calendly.missed(second, office.clock.now()),
+        calendly.event("invitee.created", third),
+        calendly.event("invitee.created", first),
+    ]
+
+    for body in bodies:
+        await office.post(integration, body)
+        await office.work()
+
+    assert await office.bodies() == ["Moved"]
