@@ -75,8 +75,11 @@ MANY_CASES = (
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 LONG_SECONDS = 180 if PROFILE == "default" else 3600
-WAITING = (*PROCESSES, "jobs/", "graphql/test_live", "domain/webhooks/", "db/")
-"""Tests that mostly wait."""
+WAITING = ("e2e/", "mcp/", "smpp/", "embedded/", "oauth/test_oauth_reference_clients", "jobs/", "carriers/")
+WAITING += ("graphql/test_typescript", "graphql/test_live", "domain/webhooks/", "db/")
+"""Tests that mostly wait, the longest first."""
+
+BROWSERS = ("browser/",)
 
 # No test depends on speed, and runs in CI use the same examples every time.
 for name, examples in (("default", 40), ("deep", 1_000)):
@@ -92,12 +95,19 @@ hypothesis.settings.load_profile(PROFILE)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that mostly wait first, so that they wait while other test processes work."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let the first test process begin with tests that wait, and the second with browsers, while the others work.
+
+    Each process gets an equal share of the list; one that is done takes tests from the end of the longest share.
+    """
     for item in items:
         if _place(item).startswith((*PROCESSES, *MANY_CASES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
-    items.sort(key=lambda item: not _place(item).startswith(WAITING))
+    waiting = [item for prefix in WAITING for item in items if _place(item).startswith(prefix)]
+    browsers = [item for item in items if _place(item).startswith(BROWSERS)]
+    others = [item for item in items if not _place(item).startswith((*WAITING, *BROWSERS))]
+    beside = max(0, len(items) // getattr(config, "workerinput", {"workercount": 1})["workercount"] - len(waiting))
+    items[:] = [*waiting, *others[:beside], *browsers, *others[beside:]]
 
 
 def _place(item: pytest.Item) -> str:
