@@ -170,9 +170,9 @@ def migrate() -> None:
 @app.command()
 def schema() -> None:
     """Print the GraphQL contract."""
-    from app.graphql.schema import CONTRACT
+    from app.graphql.schema import sdl
 
-    typer.echo(CONTRACT, nl=False)
+    typer.echo(sdl(), nl=False)
 
 
 @app.command()

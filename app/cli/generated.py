@@ -11,7 +11,7 @@ from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
 from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.rules import clock
-from app.graphql.schema import CONTRACT
+from app.graphql.schema import sdl
 from app.main import VERSION, rest_operations
 from app.mcp.catalogue import catalogue as tools
 from app.providers import carrier_errors
@@ -98,7 +98,7 @@ def _quiet_hours() -> str:
 
 
 FILES: dict[str, Callable[[], str]] = {
-    "schema.graphql": lambda: CONTRACT,
+    "schema.graphql": sdl,
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
     "docs/rest-reference.md": lambda: reference.as_markdown(rest_operations()),

@@ -191,10 +191,15 @@ def _describe_directives() -> None:
 
 
 _describe_directives()
-CONTRACT = schema.as_str() + "\n"
+
+
+@cache
+def sdl() -> str:
+    """Return the contract as text, which is `schema.graphql`."""
+    return schema.as_str() + "\n"
 
 
 @cache
 def contract() -> GraphQLSchema:
     """Return the schema of the SDL, directives included; operation documents are compiled against it."""
-    return build_schema(CONTRACT)
+    return build_schema(sdl())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import documents, runtime
-from app.graphql.schema import CONTRACT
+from app.graphql.schema import sdl
 from app.settings import Settings
 from tests.cli.conftest import Run
 
@@ -35,7 +35,7 @@ def test_without_a_command_the_commands_are_listed(run: Run) -> None:
 def test_schema_prints_the_contract(run: Run) -> None:
     done = run("schema")
 
-    assert (done.code, done.output) == (0, CONTRACT)
+    assert (done.code, done.output) == (0, sdl())
 
 
 def test_check_counts_the_valid_definitions(run: Run) -> None:

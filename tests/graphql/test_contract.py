@@ -25,7 +25,7 @@ from graphql import (
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import catalogue
 from app.graphql.execution.documents import SCOPES
-from app.graphql.schema import CONTRACT, CORE, contract
+from app.graphql.schema import CORE, contract, sdl
 
 ROOT = Path(__file__).parents[2]
 
@@ -78,7 +78,7 @@ def test_every_part_of_the_contract_is_described_by_a_sentence():
 
 
 def test_schema_graphql_is_the_contract():
-    assert (ROOT / "schema.graphql").read_text() == CONTRACT
+    assert (ROOT / "schema.graphql").read_text() == sdl()
 
 
 def test_the_contract_takes_nothing_back_that_was_released():
@@ -92,7 +92,7 @@ def test_the_contract_takes_nothing_back_that_was_released():
 
 
 def test_a_field_that_is_taken_back_is_noticed():
-    shorter = build_schema(CONTRACT.replace('  """The contact\'s id."""\n  id: BigInt!\n\n', "", 1))
+    shorter = build_schema(sdl().replace('  """The contact\'s id."""\n  id: BigInt!\n\n', "", 1))
 
     changes = find_breaking_changes(contract(), shorter)
 
@@ -103,6 +103,20 @@ def test_every_root_field_needs_a_scope():
     roots = [kind for kind in (CORE.query_type, CORE.mutation_type, CORE.subscription_type) if kind]
 
     assert [f"{kind.name}.{name}" for kind in roots for name in kind.fields if (kind.name, name) not in SCOPES] == []
+
+
+def test_the_scopes_that_are_required_are_those_of_the_contract():
+    scope = contract().get_directive("scope")
+    assert scope
+    stated = {
+        (kind.name, name): values["requires"]
+        for kind in contract().type_map.values()
+        if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)
+        for name, field in kind.fields.items()
+        if field.ast_node and (values := get_directive_values(scope, field.ast_node))
+    }
+
+    assert stated == SCOPES
 
 
 def test_every_list_that_is_returned_whole_states_how_long_it_is_at_most() -> None:

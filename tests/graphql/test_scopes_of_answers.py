@@ -1,14 +1,17 @@
 """No operation answers with records that its scopes may not read: every field of the contract is walked."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx2
 import pytest
-from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLUnionType, build_schema, get_named_type, parse
+import strawberry
+from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, GraphQLUnionType, get_named_type, parse
 
 from app.domain.accounts.scopes import ALL, AUTOMATION, INCLUDED, Scope, complete
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from app.graphql.core.directives import ScopeNeeded
 from app.graphql.execution.documents import SCOPES, FieldVisitor, declared_scopes
 from app.graphql.schema import CORE
 from app.services import Services
@@ -274,16 +277,37 @@ def test_every_caller_may_read_the_types_of_its_answer() -> None:
 
 
 CONSENT_WORDS = "{ contacts { nodes { consents { text } } } }"
-INTERFACE = """
-directive @scope(requires: String!) on FIELD_DEFINITION
-type Query { news: News }
-interface News { id: ID thread: ID @scope(requires: "conversations:read") }
-type Text implements News {
-  id: ID
-  thread: ID @scope(requires: "conversations:read")
-  body: ID @scope(requires: "messages:read")
-}
-"""
+
+
+def thread() -> Any:
+    return strawberry.field(directives=[ScopeNeeded(requires="conversations:read")])
+
+
+@strawberry.interface
+class News:
+    id: strawberry.ID | None
+    thread: strawberry.ID | None = thread()
+
+
+@strawberry.type
+class Text(News):
+    body: strawberry.ID | None = strawberry.field(directives=[ScopeNeeded(requires="messages:read")])
+
+
+@strawberry.interface
+class Bare:
+    thread: strawberry.ID | None
+
+
+@strawberry.type
+class Unlike(Bare):
+    thread: strawberry.ID | None = thread()
+
+
+def schema_of(answer: type, kind: type) -> GraphQLSchema:
+    """Return the schema of a query of the field `news`."""
+    query = strawberry.type(type("Query", (), {"__annotations__": {"news": answer}}))
+    return strawberry.Schema(query, types=[kind])._schema
 
 
 @pytest.mark.parametrize(
@@ -296,7 +320,7 @@ type Text implements News {
     ],
 )
 def test_a_field_of_an_interface_needs_its_scope_whichever_type_a_query_names(selection: str, scopes: set[str]) -> None:
-    schema = build_schema(INTERFACE)
+    schema = schema_of(News, Text)
 
     walked = FieldVisitor.walk(parse(f"{{ news {{ {selection} }} }}"), schema, declared_scopes(schema))
 
@@ -304,10 +328,8 @@ def test_a_field_of_an_interface_needs_its_scope_whichever_type_a_query_names(se
 
 
 def test_an_interface_and_the_types_that_implement_it_need_the_same_scopes() -> None:
-    unlike = build_schema(INTERFACE.replace('ID @scope(requires: "conversations:read")\n', "ID\n"))
-
-    with pytest.raises(ValueError, match=r"^Text\.thread and News\.thread need different scopes$"):
-        declared_scopes(unlike)
+    with pytest.raises(ValueError, match=r"^Unlike\.thread and Bare\.thread need different scopes$"):
+        declared_scopes(schema_of(Bare, Unlike))
 
 
 def test_every_scope_to_change_includes_the_scope_to_read() -> None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 import strawberry
+from graphql import GraphQLField
+from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.schema_directive import Location
 
 
@@ -50,3 +52,10 @@ def guarded(scope: str, *codes: str) -> list[Any]:
     """Return the directives of a root field: the scope it needs, and the codes it refuses with."""
     directives: list[Any] = [ScopeNeeded(requires=scope)]
     return [*directives, Refusals(codes=sorted(codes))] if codes else directives
+
+
+def scope_of(field: GraphQLField) -> str | None:
+    """Return the scope that a field of Strawberry's schema needs."""
+    definition = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    found = definition.directives if definition else ()
+    return next((each.requires for each in found if isinstance(each, ScopeNeeded)), None)

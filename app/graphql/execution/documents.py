@@ -23,7 +23,6 @@ from graphql import (
     TypeInfoVisitor,
     VariableDefinitionNode,
     Visitor,
-    get_directive_values,
     get_operation_ast,
     parse,
     separate_operations,
@@ -35,6 +34,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.validate import ValidationAbortedError
 
 from app.domain.kernel.errors import InvalidInput
+from app.graphql.core.directives import scope_of
 from app.graphql.execution.compiling import Unplanned, compile_plan
 from app.graphql.execution.errors import QueryTooComplex
 from app.graphql.execution.literals import name_fields
@@ -49,7 +49,7 @@ from app.graphql.execution.query_limits import (
     fragments_of,
     too_costly,
 )
-from app.graphql.schema import CORE, contract
+from app.graphql.schema import CORE
 
 MAX_ERRORS = 5
 """The maximum number of errors of a document: each suggests similar names, which is slow."""
@@ -269,14 +269,12 @@ def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
 
     Raises `ValueError` if an interface and a type that implements it differ, because a query may select either.
     """
-    needed = schema.get_directive("scope")
-    assert needed
     kinds = [kind for kind in schema.type_map.values() if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType)]
     scopes = {
-        (kind.name, name): values["requires"]
+        (kind.name, name): scope
         for kind in kinds
         for name, described in kind.fields.items()
-        if described.ast_node and (values := get_directive_values(needed, described.ast_node))
+        if (scope := scope_of(described))
     }
     for kind, abstract in [(each, abstract) for each in kinds for abstract in each.interfaces]:
         for name in abstract.fields:
@@ -285,4 +283,4 @@ def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
     return scopes
 
 
-SCOPES = declared_scopes(contract())
+SCOPES = declared_scopes(CORE)
