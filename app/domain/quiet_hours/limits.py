@@ -83,6 +83,8 @@ def decide(recipient: Recipient, now: datetime, seed: int) -> Timing:
 
 def _find_cap(recipient: Recipient, now: datetime) -> Deferral | None:
     """Return the deferral of the cap that frees last. Planned texts count whenever they are planned for."""
+    if not recipient.attempts:
+        return None
     daily = recipient.book.cap(recipient.place.jurisdiction)
     caps = [(recipient.weekly_cap, WEEK, WEEKLY_RULE)]
     if daily:

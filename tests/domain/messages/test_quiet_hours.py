@@ -290,6 +290,28 @@ async def test_a_rule_of_the_account_that_overrides_the_law_decides(
     assert await MESSAGES.only(pool, "deferred_until") is None
 
 
+async def test_each_account_of_a_batch_has_its_own_rules(
+    acceptor: SendAcceptor,
+    actor: Actor,
+    new_account: Callable[..., Any],
+    act: Callable[[], Any],
+    clock: At,
+    pool: Pool,
+) -> None:
+    other = replace(actor, account_id=(await new_account()).account_id)
+    await obey_the_law(pool)
+    async with act() as unit:
+        await quiet_hours.add(unit, NewRule("US", "00:00", "24:00", overrides_law=True, reason="Our counsel says so."))
+    clock.instant = NIGHT
+    phones = [TO, "+12025550144", "+12025550145"]
+    texts = [(sender, hello(to, purpose=Purpose.promotional)) for to in phones for sender in (other, actor)]
+    await asyncio.gather(*(acceptor.accept(*text) for text in texts))
+
+    waiting = await MESSAGES.read(pool, "account_id", "deferral_rule")
+    expected = [(actor.account_id, None)] * 3 + [(other.account_id, "US")] * 3
+    assert sorted(waiting, key=tuple) == sorted(expected)
+
+
 async def test_an_explanation_says_until_when_a_text_waits_and_why(
     explain: Callable[..., Awaitable[Explanation]], clock: At, pool: Pool
 ) -> None:

@@ -4,9 +4,10 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from app.db.engine import Connection, Pool
+from app.db.rows import fetch
 from app.domain.accounts import sql as accounts
 from app.domain.contacts import sql as contacts
 from app.domain.messages.models import Purpose
@@ -15,20 +16,30 @@ from app.domain.quiet_hours import limits, queries
 from app.domain.quiet_hours import sql as quiet_hours
 from app.domain.quiet_hours.limits import LONGEST, Deferral, Recipient, Timing
 from app.domain.quiet_hours.queries import OwnRule
+from app.domain.quiet_hours.rules import Rulebook
 from app.domain.quiet_hours.zones import find_place
 
 NO_MESSAGE = 0
 """The id of a text that has none yet: all texts to its phone count before it."""
 
 
-class Limits(TypedDict):
-    """The stored facts about a phone, in JSON: the times of texts and whether they have left, the account's rules."""
+Attempts = list[tuple[str, bool]]
+"""The times of texts in ISO 8601, and whether each has left."""
 
-    contact_zone: str | None
+
+class AccountLimits(TypedDict):
+    """The stored facts about an account that its limited texts depend on, in JSON: its zone, cap and own rules."""
+
     account_zone: str | None
     weekly_cap: int
-    attempts: list[tuple[str, bool]] | None
     rules: list[OwnRule] | None
+
+
+class Limits(AccountLimits):
+    """The stored facts about a phone, with those of the account, in JSON."""
+
+    contact_zone: str | None
+    attempts: Attempts | None
 
 
 def limits_of(account_id: str, phone: str, message_id: str) -> str:
@@ -41,9 +52,18 @@ def limits_of(account_id: str, phone: str, message_id: str) -> str:
 
 
 FIND = f"""
-SELECT {limits_of("r.account_id", "r.phone", str(NO_MESSAGE))} AS limits
-FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS r(account_id, phone, place) ORDER BY r.place
+SELECT {contacts.ZONE}, {quiet_hours.attempts("r.account_id", "r.phone", str(NO_MESSAGE))} AS attempts,
+  CASE WHEN r.is_first THEN (SELECT to_jsonb(l) FROM (
+    SELECT {accounts.LIMITS}, {quiet_hours.rules("a.id")} AS rules FROM (SELECT r.account_id) AS own(id)
+    {accounts.join("own.id")}
+  ) AS l) END AS of_account
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY place) = 1 AS is_first
+  FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS wanted(account_id, phone, place)
+) AS r {contacts.join_by_phone("r.account_id", "r.phone")} ORDER BY r.place
 """
+"""Find the facts about phones; the first phone of each account has those of the account."""
+
 SHOW = """
 UPDATE messages m SET deferred_until = d.until, deferral_rule = d.rule, deferral_zones = d.zones::text[]
 FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[]) AS d(id, until, rule, zones) WHERE m.id = d.id
@@ -56,12 +76,25 @@ def is_limited(purpose: str, *, limits_transactional: bool) -> bool:
     return purpose == Purpose.promotional or (limits_transactional and purpose == Purpose.transactional)
 
 
+class Stored(NamedTuple):
+    """The stored facts about a phone that is read with others, as `FIND` returns them."""
+
+    contact_zone: str | None
+    attempts: Attempts | None
+    of_account: AccountLimits | None
+
+
 def recipient_of(phone: str, known: Limits, now: datetime) -> Recipient:
     """Return the recipient with a phone in E.164; a text that is late counts as if it left now."""
-    place = find_place(phone, known["contact_zone"], known["account_zone"])
-    times = ((datetime.fromisoformat(at), has_left) for at, has_left in known["attempts"] or ())
+    stored = Stored(known["contact_zone"], known["attempts"], known)
+    return _recipient(phone, stored, known, queries.book_of(known["rules"]), now)
+
+
+def _recipient(phone: str, stored: Stored, of_account: AccountLimits, book: Rulebook, now: datetime) -> Recipient:
+    place = find_place(phone, stored.contact_zone, of_account["account_zone"])
+    times = ((datetime.fromisoformat(at), has_left) for at, has_left in stored.attempts or ())
     attempts = sorted(at if has_left else max(at, now) for at, has_left in times)
-    return Recipient(place, queries.book_of(known["rules"]), known["weekly_cap"], attempts)
+    return Recipient(place, book, of_account["weekly_cap"], attempts)
 
 
 async def find_recipients(
@@ -69,8 +102,11 @@ async def find_recipients(
 ) -> list[Recipient]:
     """Return the recipients of texts that are not accepted yet, by their accounts and phones."""
     accounts_of, phones = [account for account, _ in wanted], [phone for _, phone in wanted]
-    rows = await source.fetch(FIND, accounts_of, phones)
-    return [recipient_of(phone, row["limits"], now) for phone, row in zip(phones, rows, strict=True)]
+    rows = await fetch(source, Stored, FIND, accounts_of, phones)
+    of_accounts = {id: row.of_account for id, row in zip(accounts_of, rows, strict=True) if row.of_account}
+    books = {id: queries.book_of(found["rules"]) for id, found in of_accounts.items()}
+    asked = zip(accounts_of, phones, rows, strict=True)
+    return [_recipient(phone, row, of_accounts[id], books[id], now) for id, phone, row in asked]
 
 
 async def show(connection: Connection, deferred: Iterable[tuple[int, Deferral, Sequence[str]]]) -> None:
