@@ -60,6 +60,8 @@ WITH person AS MATERIALIZED (
 ), consent AS (
   INSERT INTO consents (account_id, phone, kind, method, message_id, actor)
   SELECT account_id, phone, 'attested', 'campaign', message_id, 'floor' FROM person
+), counted AS (
+  INSERT INTO capped_texts (message_id, account_id, phone, at) SELECT message_id, account_id, phone, now() FROM person
 ), touched AS (
   UPDATE conversations v SET last_message_at = now(), sending_number = $3 FROM person WHERE v.id = conversation_id
 )
@@ -68,7 +70,7 @@ SELECT message_id, account_id, 3, $3, 'sandbox', 1, now() FROM person
 """
 EMPTY = """
 SET LOCAL session_replication_role = replica;
-TRUNCATE campaign_recipients, campaign_counts, outgoing, consents, ledger_entries, ledger_days, messages
+TRUNCATE campaign_recipients, campaign_counts, outgoing, consents, ledger_entries, ledger_days, messages, capped_texts
 """
 """Empties the tables without their triggers, one of which keeps the records of consent."""
 
