@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import breakdown, queries, runner, service
+from app.domain.campaigns import breakdown, enqueue, queries, runner, service
 from app.domain.campaigns.breakdown import BreakdownGroup
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.paging import Window
@@ -22,6 +22,7 @@ from tests.factories.campaigns import (
     states,
 )
 from tests.factories.messages import OUTBOUND, OUTGOING
+from tests.factories.plans import plan
 from tests.factories.tables import ahead
 
 pytestmark = pytest.mark.anyio
@@ -154,3 +155,17 @@ async def test_a_breakdown_by_hour_or_parts_names_them(
 
     assert [(row.key, row.recipients) for row in hours] == [("2026-11-23T09:00Z", 2), ("", 1)]
     assert [(row.key, row.recipients) for row in parts] == [("1", 2), ("0", 1)]
+
+
+async def test_a_batch_finds_each_recipient_by_its_whole_key_and_reads_no_others(
+    pool: Pool, send: Make, accept: Accept
+) -> None:
+    await add_people(pool, 500)
+    campaign = await send()
+    await accept(1)
+    ids = sorted(await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id"))[:10]
+    decided = [[value] * 10 for value in ("claimed", "", 1, "+12025550143", 1, 1)]
+
+    found = await plan(pool, enqueue.DECIDE, ids, *decided, datetime(2026, 1, 1, tzinfo=UTC), [campaign.id] * 10)
+
+    assert "Index Cond: ((campaign_id = d.campaign_id) AND (id = d.id))" in found
