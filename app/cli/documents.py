@@ -16,7 +16,7 @@ from app import settings as configuration
 from app.cli import runtime, tables
 
 if TYPE_CHECKING:  # importing the compiler takes longer than the start of `serve`
-    from app.operations.arguments import Acceptor
+    from app.cli.compiled import Command
     from app.operations.document import Operation
     from app.operations.variables import Variable
 
@@ -28,7 +28,7 @@ TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float}
 
 
 class DocumentGroup(TyperGroup):
-    """A group of commands, some of them documents, which are compiled on first use."""
+    """A group of commands, some of them documents, which are read on first use."""
 
     def list_commands(self, ctx: object) -> list[str]:
         """Return the names of all commands in alphabetical order."""
@@ -57,52 +57,48 @@ def operations() -> "list[Operation]":
 
 @cache
 def _commands(group: str) -> dict[str, Any]:
-    """Return the commands of a group by name; the documents of the others are not compiled, which takes as long."""
-    from app.graphql.schema import FRAGMENTS, contract
-    from app.operations.document import load_commands
+    """Return the commands of a group by name."""
+    from app.cli.compiled import load
 
-    return dict(map(_command, load_commands(FOLDER, contract(), FRAGMENTS, group)))
+    return dict(map(_command, load(group)))
 
 
-def _command(operation: "Operation") -> tuple[str, Any]:
-    name = (operation.command or "").partition(" ")[2]
+def _command(command: "Command") -> tuple[str, Any]:
+    name = command.name.partition(" ")[2]
     builder = typer.Typer(add_completion=False)
     builder.callback()(lambda: None)
-    builder.command(name, help=operation.description)(_function(operation))
+    builder.command(name, help=command.description)(_function(command))
     return name, get_group(builder).commands[name]
 
 
-def _function(operation: "Operation") -> Callable[..., None]:
+def _function(command: "Command") -> Callable[..., None]:
     """Return the function of a command, with a parameter for each variable."""
-    from app.operations.arguments import Acceptor
-
-    accept = Acceptor(operation.variables.values())
 
     def run(account: int, json: bool, first: int = 50, offset: int = 0, **given: Any) -> None:
         from app.cli.execute import execute
 
         settings = runtime.find(configuration.load())
         paging = {"first": first, "offset": offset}
-        given |= {name: value for name, value in paging.items() if name in operation.variables}
-        variables = _variables(accept, operation, given)
-        value = asyncio.run(execute(settings, operation, account, variables))
-        if tables.is_plain_list(operation.returns):
+        given |= {name: value for name, value in paging.items() if name in command.variables}
+        variables = _variables(command, given)
+        value = asyncio.run(execute(settings, command, account, variables))
+        if command.is_plain_list:
             value = value[offset : offset + first]
         typer.echo(tables.as_json(value) if json else tables.as_text(value))
 
-    run.__signature__ = Signature(list(_parameters(operation)))  # pyright: ignore[reportFunctionMemberAccess]
+    run.__signature__ = Signature(list(_parameters(command)))  # pyright: ignore[reportFunctionMemberAccess]
     run.__annotations__ = {}
     return run
 
 
-def _parameters(operation: "Operation") -> Iterator[Parameter]:
+def _parameters(command: "Command") -> Iterator[Parameter]:
     yield _parameter("account", ACCOUNT)
-    variables = operation.variables.values()
+    variables = command.variables.values()
     yield from (_parameter(each.name, _argument(each)) for each in variables if _is_argument(each))
     for each in variables:
         if not _is_argument(each):
             yield _parameter(each.name, _option(each), Parameter.empty if each.required else _default(each))
-    if tables.is_plain_list(operation.returns):
+    if command.is_plain_list:
         yield _parameter("first", Annotated[int, typer.Option(help="Maximum number of items.", min=1, max=1000)], 50)
         yield _parameter("offset", Annotated[int, typer.Option(help="Number of items to skip.", min=0)], 0)
     yield _parameter("json", JSON, False)
@@ -148,16 +144,16 @@ def _help(variable: "Variable") -> str:
     return str(variable.schema.get("description", ""))
 
 
-def _variables(accept: "Acceptor", operation: "Operation", given: dict[str, Any]) -> dict[str, Any]:
+def _variables(command: "Command", given: dict[str, Any]) -> dict[str, Any]:
     """Return the given variables; raise `BadParameter` for an invalid one."""
-    from app.operations.arguments import Unacceptable
+    from app.operations.arguments import Acceptor, Unacceptable
 
     sent = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in sent.items():
-        if operation.variables[name].single["type"] == "object":
+        if command.variables[name].single["type"] == "object":
             sent[name] = [_json(name, each) for each in value] if isinstance(value, list) else _json(name, value)
     try:
-        return accept.values(sent)
+        return Acceptor(command.variables.values()).values(sent)
     except Unacceptable as fault:
         raise typer.BadParameter(str(fault)) from None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from app.cli import documents, reference, tool_reference
+from app.cli import compiled, documents, reference, tool_reference
 from app.domain.kernel.errors import catalogue
 from app.domain.kernel.events import EVENTS
 from app.domain.quiet_hours.laws import LAWS
@@ -99,6 +99,7 @@ def _quiet_hours() -> str:
 
 FILES: dict[str, Callable[[], str]] = {
     "schema.graphql": sdl,
+    "app/cli/operations.json": lambda: compiled.as_json(documents.operations()),
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
     "docs/rest-reference.md": lambda: reference.as_markdown(rest_operations()),

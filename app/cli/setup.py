@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, derive, oauth_tokens, open_services, sign_in_tokens
-from app.db import migrate as migrations
 from app.db import schema
 from app.db.engine import REFUSED, UNREACHABLE
 from app.domain.accounts import administration, api_keys, deletion
@@ -50,6 +49,8 @@ class DatabaseAway(Exception):
 
 async def migrate(settings: Settings) -> None:
     """Migrate the database to the newest schema."""
+    from app.db import migrate as migrations  # its library takes longer to import than a statement to run
+
     assert settings.database_url
     with _reaching(settings.database_url):
         if await schema.current(settings.database_url) != schema.newest():

@@ -22,11 +22,6 @@ class Named(dict[str, Any]):
     """Values whose names are data, such as settings: they are printed with their names, also a single one."""
 
 
-def is_plain_list(returns: Mapping[str, Any]) -> bool:
-    """Return whether a JSON Schema is a list without pagination."""
-    return returns.get("type") == "array"
-
-
 def as_json(value: object) -> str:
     """Return a value as JSON."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -128,15 +128,6 @@ def load(folder: Path, schema: GraphQLSchema, shared: Path | None = None) -> lis
     return operations
 
 
-def load_commands(folder: Path, schema: GraphQLSchema, shared: Path, group: str) -> list[Operation]:
-    """Compile the documents that are the commands of a group, such as `key`, as `load` compiles all."""
-    parsed = _parse_all(folder)
-    fragments = _fragments(parsed | _parse_all(shared))
-    dialect = extend_schema(schema, SURFACE)
-    chosen = {path: _commands_of(document, dialect, group) for path, document in parsed.items()}
-    return _compile_all({path: each for path, each in chosen.items() if each.definitions}, fragments, dialect)
-
-
 def _compile_all(parsed: Mapping[Path, DocumentNode], fragments: Fragments, dialect: GraphQLSchema) -> list[Operation]:
     operations: list[Operation] = []
     for path, document in parsed.items():
@@ -146,13 +137,6 @@ def _compile_all(parsed: Mapping[Path, DocumentNode], fragments: Fragments, dial
         except (InvalidDocument, GraphQLError) as fault:
             raise InvalidDocument(f"{path}: {fault}") from None
     return operations
-
-
-def _commands_of(document: DocumentNode, dialect: GraphQLSchema, group: str) -> DocumentNode:
-    """Return the operations of a document that are commands of a group."""
-    own = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    commands = [node for node in own if (read_command(node, dialect) or "").partition(" ")[0] == group]
-    return DocumentNode(definitions=tuple(commands))
 
 
 def _parse_all(folder: Path) -> dict[Path, DocumentNode]:

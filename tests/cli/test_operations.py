@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from graphql import GraphQLSchema
 
+from app.cli import compiled
+from app.cli.administration import GROUPS
 from app.cli.documents import operations
 from app.cli.tables import Named, as_text
 from app.domain.accounts.scopes import ALL
@@ -90,6 +92,15 @@ def test_every_mutation_of_an_owner_has_a_command() -> None:
 
 def test_every_query_of_an_owner_has_a_command() -> None:
     assert sorted(fields(contract(), "query") - covered() - QUERIES_WITHOUT_COMMAND.keys()) == []
+
+
+def test_the_stored_commands_are_those_of_the_documents() -> None:
+    stored = {each.name: each for group in GROUPS for each in compiled.load(group)}
+
+    assert compiled.FILE.read_text() == compiled.as_json(operations())
+    assert {name: (each.text, each.root, each.arguments, each.variables) for name, each in stored.items()} == {
+        each.command: (each.text, each.root, each.arguments, each.variables) for each in operations()
+    }
 
 
 def test_the_operator_may_run_every_command() -> None:

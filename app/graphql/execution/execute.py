@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import isawaitable
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from graphql import ExecutionResult, GraphQLError, OperationType, create_source_event_stream, execute
 from graphql.execution import Executor as PlainExecutor
@@ -31,7 +31,6 @@ from app.graphql.execution.turns import PausingExecutor, Turns
 from app.graphql.schema import CORE
 from app.http.anonymous import anonymous_actor, count_anonymous
 from app.http.errors import translate
-from app.operations.document import Operation
 from app.providers.rate_limits import Policy
 from app.services import Services
 from app.telemetry.requests import add_headers
@@ -39,6 +38,25 @@ from app.telemetry.requests import add_headers
 T = TypeVar("T")
 
 NOBODY = Actor(0, frozenset(), "nobody")
+
+
+class Runnable(Protocol):
+    """The parts of an operation document that running it needs; see `Operation`."""
+
+    @property
+    def text(self) -> str:
+        """The document that is run."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """The response key of its one root field."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        """The variable of each argument of the root field."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +89,7 @@ class Executor:
     _documents: Documents = field(default_factory=Documents)
     _turns: Turns = field(default_factory=Turns)
 
-    async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
+    async def __call__(self, operation: Runnable, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
         """Admit and run an operation document of the service; return the value of its root field.
 
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
@@ -213,7 +231,7 @@ class Executor:
         return result
 
 
-def _named(error: DomainError, operation: Operation) -> DomainError:
+def _named(error: DomainError, operation: Runnable) -> DomainError:
     """Return an error that names an argument of the contract by the parameter of the surface that fills it."""
     if error.field and (name := operation.arguments.get(error.field)):
         error.rename_field(name)
