@@ -10,7 +10,8 @@ from app.settings import Settings
 
 async def execute(settings: Settings, command: Command, account_id: int, variables: dict[str, Any]) -> Any:
     """Return the value of an operation's root field; raise `NotFound` and `AccountDeleted`."""
-    async with setup.operate(settings, account_id):
-        pass
+    operator = setup.operator_of(account_id)
     async with setup.connect(settings) as services:
-        return (await Executor(services)(command, variables, setup.operator_of(account_id))).value
+        async with setup.open_for(services, operator) as unit:
+            await setup.check_account(unit)
+        return (await Executor(services)(command, variables, operator)).value
