@@ -26,7 +26,7 @@ TABLE = re.compile(
 """The name of a table. One that a column bears as well is a table where it follows a keyword."""
 
 STATEMENT = re.compile(r"\b(?:SELECT|FROM|JOIN|INTO|UPDATE|DELETE)\b")
-REGISTERS = frozenset({"DeletedTable", "ExportedTable", "Table", "table"})
+REGISTERS = frozenset({"DeletedTable", "ExportedTable", "Table", "find_values", "table"})
 """Calls whose first argument is the name of a table."""
 
 

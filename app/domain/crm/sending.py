@@ -19,6 +19,7 @@ from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.sql import find_values
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation
@@ -31,16 +32,9 @@ _DUE = f"""
 s.status = 'waiting' AND s.due_at <= $1 AND (s.claimed_until IS NULL OR s.claimed_until <= $1)
   AND {integrations.is_active("s.integration_id")}
 """
-# A loose index scan finds the connections with texts; each gets its turn, however many texts another one has.
+# Each connection with texts gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH RECURSIVE waiting AS (
-  (SELECT integration_id FROM crm_sends WHERE status = 'waiting' ORDER BY integration_id LIMIT 1)
-  UNION ALL
-  SELECT (
-    SELECT s.integration_id FROM crm_sends s WHERE s.status = 'waiting' AND s.integration_id > w.integration_id
-    ORDER BY s.integration_id LIMIT 1
-  ) FROM waiting w WHERE w.integration_id IS NOT NULL
-), due AS (
+WITH RECURSIVE {find_values("crm_sends", "integration_id", "status = 'waiting'")}, due AS (
   SELECT first.id FROM waiting w CROSS JOIN LATERAL (
     SELECT s.id, s.due_at, row_number() OVER (ORDER BY s.due_at, s.id) AS turn FROM crm_sends s
     WHERE s.integration_id = w.integration_id AND {_DUE} ORDER BY s.due_at, s.id LIMIT $3

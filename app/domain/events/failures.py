@@ -121,7 +121,7 @@ async def _postpone(batch: Batch, failed: Sequence[Failure], attempts: Mapping[i
         _report(set_aside, "was set aside")
 
 
-def _group(rows: Sequence[Any]) -> Mapping[str, list[tuple[OutboxEvent, int]]]:
+def _group(rows: Sequence[Sequence[Any]]) -> Mapping[str, list[tuple[OutboxEvent, int]]]:
     """Return the events by reaction, each with its number of attempts."""
     groups: dict[str, list[tuple[OutboxEvent, int]]] = defaultdict(list)
     for reaction, attempts, *event in rows:

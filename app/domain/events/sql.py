@@ -1,5 +1,7 @@
 """SQL on recorded events and the outbox for the statements of the areas."""
 
+from app.domain.kernel.sql import find_values
+
 INSERT = """
 INSERT INTO events (account_id, name, contact_id, payload, request_id)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
@@ -20,17 +22,8 @@ KEY = f"hashint8extended({{account_id}}, {HOLDS})"
 BEGIN = "SELECT set_config('enable_seqscan', 'off', true), set_config('lock_timeout', '100ms', true)"
 """Precedes the statements of a dispatch, and limits their waits for locks."""
 
-# A loose index scan: one step for each account, however many events an account has.
-_WAITING = """
-WITH RECURSIVE waiting AS (
-  (SELECT account_id FROM outbox WHERE account_id > {after} ORDER BY account_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT o.account_id FROM outbox o WHERE o.account_id > w.account_id ORDER BY o.account_id LIMIT 1)
-  FROM waiting w WHERE w.account_id IS NOT NULL
-)
-"""
-
-TAKE_ACCOUNTS = f"""{_WAITING.format(after="$2")}
+TAKE_ACCOUNTS = f"""
+WITH RECURSIVE {find_values("outbox", "account_id", "account_id > $2")}
 SELECT account_id FROM waiting WHERE account_id IS NOT NULL AND CASE
   WHEN account_id <> ALL($1::bigint[]) THEN pg_try_advisory_xact_lock({KEY.format(account_id="account_id")}) END
 LIMIT $3
@@ -55,7 +48,8 @@ DELETE FROM outbox o USING unnest($1::bigint[], $2::bigint[]) AS done(account_id
 WHERE o.account_id = done.account_id AND o.event_id = done.event_id
 """
 
-IS_DUE = f"""{_WAITING.format(after="0")}
+IS_DUE = f"""
+WITH RECURSIVE {find_values("outbox", "account_id", "true")}
 SELECT EXISTS (SELECT FROM waiting WHERE account_id IS NOT NULL AND account_id <> ALL($1::bigint[]))
 """
 """Tells whether an account that is not in `$1` has waiting events."""

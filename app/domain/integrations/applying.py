@@ -17,6 +17,7 @@ from app.domain.integrations.scheduling import Unreadable
 from app.domain.integrations.service import Ports
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError
+from app.domain.kernel.sql import find_values
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 
 WAITS = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
@@ -27,16 +28,9 @@ MAX_RESULT = 1000
 HOLDS = 7_236_460
 """Seed of the keys of this area's advisory locks, one for each integration."""
 
-# A loose index scan: one step for each integration, however many events wait for it, such as for a paused one.
-_DUE = """
-WITH RECURSIVE waiting AS (
-  (SELECT integration_id FROM integration_events WHERE status = 'waiting' ORDER BY integration_id LIMIT 1)
-  UNION ALL
-  SELECT (
-    SELECT e.integration_id FROM integration_events e WHERE e.status = 'waiting' AND e.integration_id > w.integration_id
-    ORDER BY e.integration_id LIMIT 1
-  ) FROM waiting w WHERE w.integration_id IS NOT NULL
-), due AS (
+# One step for each integration, however many events wait for it, such as for a paused one.
+_DUE = f"""
+WITH RECURSIVE {find_values("integration_events", "integration_id", "status = 'waiting'")}, due AS (
   SELECT first.* FROM waiting w JOIN integrations i ON i.id = w.integration_id AND i.status = 'active'
   CROSS JOIN LATERAL (
     SELECT e.id, e.account_id, e.integration_id, e.due_at FROM integration_events e

@@ -24,6 +24,7 @@ from app.domain.kernel import sql
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.sql import find_values
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility import gates
@@ -53,16 +54,9 @@ WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.
 """
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
 
-# A loose index scan finds the accounts with texts; each gets its turn, however many texts another one has.
+# Each account with texts gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH RECURSIVE waiting AS (
-  (SELECT account_id FROM booking_texts WHERE status = 'waiting' ORDER BY account_id LIMIT 1)
-  UNION ALL
-  SELECT (
-    SELECT t.account_id FROM booking_texts t WHERE t.status = 'waiting' AND t.account_id > w.account_id
-    ORDER BY t.account_id LIMIT 1
-  ) FROM waiting w WHERE w.account_id IS NOT NULL
-), due AS (
+WITH RECURSIVE {find_values("booking_texts", "account_id", "status = 'waiting'")}, due AS (
   SELECT first.id FROM waiting w CROSS JOIN LATERAL (
     SELECT t.id, t.due_at, row_number() OVER (ORDER BY t.due_at, t.id) AS turn {_DUE} AND t.account_id = w.account_id
     ORDER BY t.due_at, t.id LIMIT $3

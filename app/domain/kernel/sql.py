@@ -1,4 +1,4 @@
-"""SQL fragments on idempotency keys for the statements of the areas."""
+"""SQL fragments for the statements of the areas: on idempotency keys, and on the values of a column."""
 
 INSERT_ANSWERS = """
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)
@@ -19,6 +19,21 @@ def is_answered(account_id: str, key: str) -> str:
 def answered(account_id: str, key: str, name: str) -> str:
     """Return a value of the stored answer to a key, as a text; null without an answer."""
     return f"(SELECT k.answer ->> '{name}' {_answer(account_id, key)})"
+
+
+def find_values(table: str, column: str, condition: str, name: str = "waiting") -> str:
+    """Return a table for `WITH RECURSIVE`: the values of a column in the rows that satisfy a condition, then a null.
+
+    A loose index scan finds them: one step for each value, however many rows have it. It needs an index that begins
+    with the column, and has the rows of the condition.
+    """
+    return f"""{name} AS (
+  (SELECT {column} FROM {table} WHERE {condition} ORDER BY {column} LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT o.{column} FROM {table} o WHERE {condition} AND o.{column} > {name}.{column} ORDER BY {column} LIMIT 1
+  ) FROM {name} WHERE {name}.{column} IS NOT NULL
+)"""
 
 
 def _answer(account_id: str, key: str) -> str:

@@ -14,6 +14,7 @@ from app.domain.accounts import sql as accounts
 from app.domain.carriers import sql as carriers
 from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
+from app.domain.kernel.sql import find_values
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.division import divide
 from app.domain.messages.eligibility import facts
@@ -143,17 +144,10 @@ FIND_CLAIMED = f"""
 CROSS JOIN LATERAL (SELECT * FROM outgoing WHERE message_id = k.id LIMIT 1) o {JOINS} WHERE o.claimed_until = k.until
 """
 
-# A loose index scan: one step for each account with claimed texts, however many an account has.
-_LAPSED = """
-WITH RECURSIVE claimed AS (
-  (SELECT account_id FROM outgoing WHERE claimed_until IS NOT NULL ORDER BY account_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT o.account_id FROM outgoing o
-    WHERE o.claimed_until IS NOT NULL AND o.account_id > c.account_id ORDER BY o.account_id LIMIT 1)
-  FROM claimed c WHERE c.account_id IS NOT NULL
-), lapsed AS (
+_LAPSED = f"""
+WITH RECURSIVE {find_values("outgoing", "account_id", "claimed_until IS NOT NULL", "claimed")}, lapsed AS (
   SELECT account_id, oldest.claimed_until FROM claimed c CROSS JOIN LATERAL (
-    SELECT claimed_until FROM outgoing o WHERE o.account_id = c.account_id AND claimed_until <= $1 AND {is_served}
+    SELECT claimed_until FROM outgoing o WHERE o.account_id = c.account_id AND claimed_until <= $1 AND {{is_served}}
     ORDER BY claimed_until LIMIT 1
   ) oldest
 )
@@ -201,15 +195,8 @@ WHERE message_id = $1 AND claimed_until = $2
 """
 REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
 
-# A loose index scan: one step for each carrier with waiting texts.
-WAITING = """
-WITH RECURSIVE waiting AS (
-  (SELECT carrier FROM outgoing WHERE claimed_until IS NULL ORDER BY carrier LIMIT 1)
-  UNION ALL
-  SELECT (SELECT o.carrier FROM outgoing o WHERE o.claimed_until IS NULL AND o.carrier > w.carrier
-    ORDER BY o.carrier LIMIT 1)
-  FROM waiting w WHERE w.carrier IS NOT NULL
-)
+WAITING = f"""
+WITH RECURSIVE {find_values("outgoing", "carrier", "claimed_until IS NULL")}
 """
 """The carriers with waiting texts."""
 
