@@ -115,15 +115,17 @@ class AccountChanges:
     """Changes to an account; a field that is left out stays as it is."""
 
     company_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The name that texts give to recipients, one line of 1 to 100 characters. Not null.",
-        directives=[Constraint(min_length=1, max_length=100)],
+        description=f"The name that texts give to recipients, one line of 1 to {users.MAX_LINE} characters. Not null.",
+        directives=[Constraint(min_length=1, max_length=users.MAX_LINE)],
     )
     region: strawberry.Maybe[str | None] = strawberry.field(
         description="The two letters of the country (ISO 3166), such as US or GB, in any case."
     )
     support_contact: strawberry.Maybe[str | None] = strawberry.field(
-        description="One line of at most 100 characters, such as an e-mail address; null or empty for none.",
-        directives=[Constraint(max_length=100)],
+        description=(
+            f"One line of at most {users.MAX_LINE} characters, such as an e-mail address; null or empty for none."
+        ),
+        directives=[Constraint(max_length=users.MAX_LINE)],
     )
     time_zone: strawberry.Maybe[str | None] = strawberry.field(
         description="The time zone (IANA) of the account, such as America/Chicago; null for none."
@@ -152,10 +154,12 @@ class UserChanges:
     """The fields of a user to change."""
 
     first_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The first name, one line of at most 100 characters.", directives=[Constraint(max_length=100)]
+        description=f"The first name, one line of at most {users.MAX_LINE} characters.",
+        directives=[Constraint(max_length=users.MAX_LINE)],
     )
     last_name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The last name, one line of at most 100 characters.", directives=[Constraint(max_length=100)]
+        description=f"The last name, one line of at most {users.MAX_LINE} characters.",
+        directives=[Constraint(max_length=users.MAX_LINE)],
     )
 
 

@@ -16,6 +16,7 @@ from app.domain.conversations import models as conversation_models
 from app.domain.conversations import service as conversation_service
 from app.domain.kernel.errors import InsufficientScope
 from app.domain.kernel.paging import Page
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.writing.writer import Passage
 from app.graphql.actors import Actor, actor_of
 from app.graphql.conversations import Conversation
@@ -199,7 +200,7 @@ class AgentRunMutation:
             str | None,
             strawberry.argument(
                 description="Another text to send, 1 to 1600 characters.",
-                directives=[Constraint(min_length=1, max_length=1600)],
+                directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
             ),
         ] = None,
     ) -> AiDraftDecision:

@@ -119,7 +119,7 @@ class AiAgentChanges:
     name: Maybe[str | None] = strawberry.field(
         default=None,
         description="Its name.",
-        directives=[Constraint(min_length=1, max_length=100)],
+        directives=[Constraint(min_length=1, max_length=service.MAX_NAME)],
     )
     mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
     persona: Maybe[str | None] = strawberry.field(default=None, description="The way in which it introduces itself.")
@@ -127,7 +127,7 @@ class AiAgentChanges:
     instructions: Maybe[str | None] = strawberry.field(
         default=None,
         description="Its instructions; facts in them may be stated.",
-        directives=[Constraint(max_length=2000)],
+        directives=[Constraint(max_length=service.MAX_TEXT)],
     )
     number_ids: Maybe[list[BigInt] | None] = strawberry.field(
         default=None, description="The ids of the numbers that it answers at; empty for all."
@@ -153,7 +153,7 @@ class AiAgentChanges:
     hand_over_message: Maybe[str | None] = strawberry.field(
         default=None,
         description="The text that it sends when it hands over, 320 characters at most.",
-        directives=[Constraint(max_length=320)],
+        directives=[Constraint(max_length=service.MAX_HAND_OVER)],
     )
 
 
@@ -226,12 +226,15 @@ class AgentMutation:
         info: Info,
         name: Annotated[
             str,
-            strawberry.argument(description="Its name.", directives=[Constraint(min_length=1, max_length=100)]),
+            strawberry.argument(
+                description="Its name.", directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]
+            ),
         ],
         instructions: Annotated[
             str,
             strawberry.argument(
-                description="Its instructions, 2000 characters at most.", directives=[Constraint(max_length=2000)]
+                description=f"Its instructions, {service.MAX_TEXT} characters at most.",
+                directives=[Constraint(max_length=service.MAX_TEXT)],
             ),
         ],
         mode: Annotated[AgentMode, strawberry.argument(description="The use of its drafts.")] = AgentMode.approve,
@@ -291,15 +294,16 @@ class AgentMutation:
         title: Annotated[
             str,
             strawberry.argument(
-                description="The title of the document, or the question, 1 to 200 characters.",
-                directives=[Constraint(min_length=1, max_length=200)],
+                description=f"The title of the document, or the question, 1 to {knowledge.MAX_TITLE} characters.",
+                directives=[Constraint(min_length=1, max_length=knowledge.MAX_TITLE)],
             ),
         ],
         body: Annotated[
             str,
             strawberry.argument(
-                description="The text of the document, 20000 characters at most, or the answer, 320 at most.",
-                directives=[Constraint(max_length=20000)],
+                description=f"The text of the document, {knowledge.MAX_DOCUMENT} characters at most, or the answer, "
+                f"{knowledge.MAX_ANSWER} at most.",
+                directives=[Constraint(max_length=knowledge.MAX_DOCUMENT)],
             ),
         ],
     ) -> models.Knowledge:

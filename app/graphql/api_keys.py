@@ -74,7 +74,8 @@ class NewApiKey(ApiKey):
 Name = Annotated[
     str,
     strawberry.argument(
-        description="The name of the key, 1 to 100 characters.", directives=[Constraint(min_length=1, max_length=100)]
+        description=f"The name of the key, 1 to {api_keys.MAX_NAME} characters.",
+        directives=[Constraint(min_length=1, max_length=api_keys.MAX_NAME)],
     ),
 ]
 Scopes = Annotated[
@@ -86,8 +87,8 @@ KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
 OverlapHours = Annotated[
     int,
     strawberry.argument(
-        description="For how many hours the old key still works, 0 to 72.",
-        directives=[Constraint(minimum=0, maximum=72)],
+        description=f"For how many hours the old key still works, 0 to {api_keys.MAX_OVERLAP_HOURS}.",
+        directives=[Constraint(minimum=0, maximum=api_keys.MAX_OVERLAP_HOURS)],
     ),
 ]
 

@@ -25,8 +25,9 @@ from app.graphql.core.paging import After, Before, Connection, First, Last, Offs
 from app.graphql.core.scalars import BigInt
 from app.graphql.segments import SegmentFilter
 
-NAME, ACTIONS = Constraint(min_length=1, max_length=100), Constraint(min_items=1, max_items=20)
-CONDITIONS, HOURS = Constraint(max_items=10), Constraint(minimum=1, maximum=720)
+NAME = Constraint(min_length=1, max_length=service.MAX_NAME)
+ACTIONS = Constraint(min_items=1, max_items=actions.MAX_ACTIONS)
+CONDITIONS, HOURS = Constraint(max_items=triggers.MAX_CONDITIONS), Constraint(minimum=1, maximum=triggers.MAX_HOURS)
 
 describe(
     AutomationStatus,

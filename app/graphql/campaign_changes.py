@@ -8,6 +8,7 @@ import strawberry
 from app.domain.campaigns import audience, models, service, trial
 from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
@@ -28,7 +29,9 @@ class AudienceInput:
 
     everyone: bool = strawberry.field(default=False, description="All contacts of the account.")
     tags: list[str] | None = strawberry.field(
-        default=None, description="Contacts with any of these tags.", directives=[Constraint(max_items=50)]
+        default=None,
+        description="Contacts with any of these tags.",
+        directives=[Constraint(max_items=audience.MAX_TAGS)],
     )
     stage: PipelineStage | None = strawberry.field(default=None, description="Contacts of this stage.")
     contact_ids: list[BigInt] | None = strawberry.field(
@@ -39,7 +42,7 @@ class AudienceInput:
     excluded_tags: list[str] | None = strawberry.field(
         default=None,
         description="Contacts with any of these tags are suppressed.",
-        directives=[Constraint(max_items=50)],
+        directives=[Constraint(max_items=audience.MAX_TAGS)],
     )
     segment_id: BigInt | None = strawberry.field(default=None, description="Contacts of this segment.")
     excluded_segment_id: BigInt | None = strawberry.field(default=None, description="A segment that is left out.")
@@ -86,8 +89,10 @@ class DeletedCampaign:
 class NewCampaign:
     """The fields of a new campaign."""
 
-    name: str = strawberry.field(description="The name.", directives=[Constraint(min_length=1, max_length=100)])
-    body: str = strawberry.field(description=BODY, directives=[Constraint(min_length=1, max_length=1600)])
+    name: str = strawberry.field(
+        description="The name.", directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]
+    )
+    body: str = strawberry.field(description=BODY, directives=[Constraint(min_length=1, max_length=MAX_LENGTH)])
     audience: AudienceInput | None = strawberry.field(
         default=None, description="The contacts that it reaches; needed before it is sent."
     )
@@ -108,10 +113,10 @@ class CampaignChanges:
     """The fields of a campaign that can be changed."""
 
     name: strawberry.Maybe[str | None] = strawberry.field(
-        description="The name.", directives=[Constraint(min_length=1, max_length=100)]
+        description="The name.", directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]
     )
     body: strawberry.Maybe[str | None] = strawberry.field(
-        description=BODY, directives=[Constraint(min_length=1, max_length=1600)]
+        description=BODY, directives=[Constraint(min_length=1, max_length=MAX_LENGTH)]
     )
     audience: strawberry.Maybe[AudienceInput | None] = strawberry.field(description="The contacts that it reaches.")
     phone_number_id: strawberry.Maybe[BigInt | None] = strawberry.field(

@@ -10,7 +10,7 @@ from app.domain.campaigns import models, previews, reasons, samples
 from app.domain.campaigns.planning import Planned
 from app.domain.campaigns.previews import Preview, Start
 from app.domain.campaigns.reasons import Reason
-from app.domain.kernel.sms_parts import Encoding
+from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
 from app.graphql.campaigns import REASON_DESCRIPTION, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
@@ -212,7 +212,7 @@ class CampaignPreviewQuery:
             str,
             strawberry.argument(
                 description="The text, 1 to 1600 characters. A faulty placeholder is refused.",
-                directives=[Constraint(min_length=1, max_length=1600)],
+                directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
             ),
         ],
         contact_id: Annotated[BigInt, strawberry.argument(description="The contact.")],

@@ -221,7 +221,11 @@ class CarrierConnectionMutation:
         id: ConnectionId,
         credentials: Annotated[list[CarrierValueInput], strawberry.argument(description="The new credentials.")],
         overlap_hours: Annotated[
-            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+            int,
+            strawberry.argument(
+                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
+                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
+            ),
         ] = 24,
     ) -> CarrierCheck:
         """Rotate the credentials."""

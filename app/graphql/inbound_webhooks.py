@@ -187,7 +187,8 @@ class InboundWebhookMutation:
         name: Annotated[
             str,
             strawberry.argument(
-                description="A name, 1 to 100 characters.", directives=[Constraint(min_length=1, max_length=100)]
+                description=f"A name, 1 to {service.MAX_NAME} characters.",
+                directives=[Constraint(min_length=1, max_length=service.MAX_NAME)],
             ),
         ],
         actions: Annotated[WebhookActionsInput, strawberry.argument(description="Actions for each event.")],

@@ -130,7 +130,8 @@ class IntegrationChanges:
     """The fields of an integration to change."""
 
     name: strawberry.Maybe[str | None] = strawberry.field(
-        description="A name, 1 to 100 characters. Not null.", directives=[Constraint(min_length=1, max_length=100)]
+        description=f"A name, 1 to {service.MAX_NAME} characters. Not null.",
+        directives=[Constraint(min_length=1, max_length=service.MAX_NAME)],
     )
     phone_number_id: strawberry.Maybe[BigInt | None] = strawberry.field(
         description="The id of the number to send from; null for the number of the conversation."
@@ -282,7 +283,11 @@ class IntegrationMutation:
         id: IntegrationId,
         secret: Annotated[str, strawberry.argument(description=SECRET)],
         overlap_hours: Annotated[
-            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+            int,
+            strawberry.argument(
+                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
+                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
+            ),
         ] = 24,
     ) -> models.Integration:
         """Rotate the secret."""

@@ -7,6 +7,7 @@ from typing import Annotated
 import strawberry
 
 from app.domain.automations import models, queries, watching
+from app.domain.automations.keywords import MAX_LENGTH
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.watching import KeywordFields
 from app.domain.contacts.service import MAX_TAG
@@ -129,10 +130,10 @@ class KeywordMutation:
             str,
             strawberry.argument(
                 description=(
-                    "The word or phrase, 1 to 40 characters on one line. Case, the number of spaces, and punctuation "
-                    "at its ends do not count."
+                    f"The word or phrase, 1 to {MAX_LENGTH} characters on one line. Case, the number of spaces, and "
+                    "punctuation at its ends do not count."
                 ),
-                directives=[Constraint(min_length=1, max_length=40)],
+                directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
             ),
         ],
         rules: Annotated[

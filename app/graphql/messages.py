@@ -259,7 +259,7 @@ class MessageQuery:
             strawberry.argument(
                 description="A part of the text, in any case. It needs contact_id, conversation_id, or since and until "
                 f"at most {queries.SEARCHED_WITHIN.days} days apart; until is now if it is left out.",
-                directives=[Constraint(min_length=1, max_length=100)],
+                directives=[Constraint(max_length=queries.MAX_SEARCH)],
             ),
         ] = None,
         since: Annotated[

@@ -162,7 +162,7 @@ class SegmentChanges:
     """The fields of a segment to change."""
 
     name: strawberry.Maybe[str | None] = strawberry.field(
-        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=100)]
+        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]
     )
     filter: strawberry.Maybe[SegmentFilter | None] = strawberry.field(description=f"{FILTER} Not null.")
 
@@ -245,7 +245,8 @@ class SegmentMutation:
         self,
         info: Info,
         name: Annotated[
-            str, strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=100)])
+            str,
+            strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]),
         ],
         filter: Annotated[SegmentFilter, strawberry.argument(description=FILTER)],
     ) -> models.Segment:

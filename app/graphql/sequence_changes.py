@@ -6,6 +6,7 @@ import strawberry
 
 from app.domain.contacts.models import PipelineStage
 from app.domain.kernel import idempotency
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.quiet_hours.rules import EVERY_DAY
 from app.domain.sequences import definition, models, previews, queries, service
 from app.domain.sequences.definition import Exits, NewStep, SendWindow, SequenceFields
@@ -46,7 +47,7 @@ class NewSequenceStep:
             "The text. Placeholders such as {first_name|friend} are filled in; what is not known "
             "leaves no gap. Write braces to send twice."
         ),
-        directives=[Constraint(min_length=1, max_length=1600)],
+        directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
     )
     key: int | None = strawberry.field(
         default=None,

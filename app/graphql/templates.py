@@ -7,7 +7,9 @@ import strawberry
 
 from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.templates import grammar, models, queries, service, vocabulary
+from app.domain.templates.rendering import MAX_VALUE
 from app.domain.templates.service import TemplateFields
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info, given
@@ -23,8 +25,12 @@ BODY = (
     "twice. An unknown placeholder is refused."
 )
 TemplateId = Annotated[BigInt, strawberry.argument(description="The template's id.")]
-Name = Annotated[str, strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=100)])]
-Body = Annotated[str, strawberry.argument(description=BODY, directives=[Constraint(min_length=1, max_length=1600)])]
+Name = Annotated[
+    str, strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=service.MAX_NAME)])
+]
+Body = Annotated[
+    str, strawberry.argument(description=BODY, directives=[Constraint(min_length=1, max_length=MAX_LENGTH)])
+]
 ExpectedVersion = Annotated[
     int | None,
     strawberry.argument(
@@ -80,10 +86,10 @@ class TemplateChanges:
     """The fields of a template to change."""
 
     name: strawberry.Maybe[str | None] = strawberry.field(
-        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=100)]
+        description=f"{NAME} Not null.", directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]
     )
     body: strawberry.Maybe[str | None] = strawberry.field(
-        description=f"{BODY} Not null.", directives=[Constraint(min_length=1, max_length=1600)]
+        description=f"{BODY} Not null.", directives=[Constraint(min_length=1, max_length=MAX_LENGTH)]
     )
 
 
@@ -216,8 +222,8 @@ class TemplateMutation:
         fallback: Annotated[
             str | None,
             strawberry.argument(
-                description="The text for a missing value, at most 64 characters; null for none.",
-                directives=[Constraint(max_length=64)],
+                description=f"The text for a missing value, at most {MAX_VALUE} characters; null for none.",
+                directives=[Constraint(max_length=MAX_VALUE)],
             ),
         ] = None,
     ) -> Placeholder:

@@ -255,7 +255,11 @@ class WebhookMutation:
         info: Info,
         id: WebhookId,
         overlap_hours: Annotated[
-            int, strawberry.argument(description="0 to 72.", directives=[Constraint(minimum=0, maximum=72)])
+            int,
+            strawberry.argument(
+                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
+                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
+            ),
         ] = 24,
     ) -> service.RevealedSecret:
         """Rotate the secret."""

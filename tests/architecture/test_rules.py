@@ -151,6 +151,19 @@ def test_a_parameter_has_a_type_unless_it_takes_any_value():
     assert bare == UNTYPED
 
 
+def test_a_limit_of_the_contract_is_a_constant_of_the_domain():
+    literal = [
+        f"{module.name}:{call.lineno} {limit.arg}={limit.value.value}"
+        for module in modules()
+        for call in ast.walk(module.tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Constraint"
+        for limit in call.keywords
+        if isinstance(limit.value, ast.Constant) and limit.value.value not in (0, 1)
+    ]
+
+    assert literal == []
+
+
 def test_no_text_begins_with_a_clause_in_the_place_of_a_noun():
     clause = re.compile(r"\s*(?:What|Who|Whose|Whoever|Whatever|Why|How|Nobody|Somebody)\b[^?]*$")
     found = [

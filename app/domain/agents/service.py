@@ -17,7 +17,7 @@ from app.domain.numbers import queries as numbers
 from app.domain.quiet_hours.rules import minute_of
 from app.domain.segments import queries as segments
 
-MAX_NAME, MAX_TEXT, MAX_AGENTS, MAX_NUMBERS = 100, 2000, 50, 100
+MAX_NAME, MAX_TEXT, MAX_HAND_OVER, MAX_AGENTS, MAX_NUMBERS = 100, 2000, 320, 50, 100
 HAND_OVER = "Thanks for your message. A member of our team will answer you."
 LIMITS = {
     "debounce_seconds": (5, 300),
@@ -120,7 +120,7 @@ async def _checked(unit: UnitOfWork, fields: AgentFields) -> dict[str, Any]:
         if name in values:
             values[name] = _text(values[name], name, 0, MAX_TEXT)
     if "hand_over_message" in values:
-        values["hand_over_message"] = _text(values["hand_over_message"], "hand_over_message", 1, 320)
+        values["hand_over_message"] = _text(values["hand_over_message"], "hand_over_message", 1, MAX_HAND_OVER)
     for name, (least, most) in LIMITS.items():
         if name in values and not least <= values[name] <= most:
             raise InvalidInput(reason=f"{name} must be from {least} to {most}.", field=name)

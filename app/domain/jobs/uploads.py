@@ -17,7 +17,7 @@ PART_BYTES = 512 * 1024
 MAX_PARTS = 200
 MAX_MEBIBYTES = MAX_PARTS * PART_BYTES // 1024**2
 MAX_UPLOADS = 5
-MAX_NAME = 200
+MAX_NAME = 255
 
 NOT_TEXT = {
     b"PK\x03\x04": "a zip archive or an Excel workbook",
@@ -34,12 +34,14 @@ WHERE u.account_id = $1 AND u.id = $2 AND p.number = $3
 
 
 async def create(unit: UnitOfWork, name: str) -> Upload:
-    """Begin an upload; raise `Conflict` while the account has `MAX_UPLOADS`."""
+    """Begin an upload; raise `InvalidInput` for a long name, and `Conflict` while the account has `MAX_UPLOADS`."""
+    if len(name) > MAX_NAME:
+        raise InvalidInput(reason=f"name must have at most {MAX_NAME} characters.", field="name")
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
     own = select(func.count()).select_from(Upload).where(Upload.account_id == unit.actor.account_id)
     if (await unit.one(own) or 0) >= MAX_UPLOADS:
         raise Conflict(reason=f"The account has {MAX_UPLOADS} uploaded files. Delete one, or import it, first.")
-    row = Upload(account_id=unit.actor.account_id, name=name.strip()[:MAX_NAME], created_by=unit.actor.label)
+    row = Upload(account_id=unit.actor.account_id, name=name.strip(), created_by=unit.actor.label)
     await unit.save(row)
     return row
 

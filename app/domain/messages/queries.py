@@ -24,6 +24,8 @@ FINAL_REPORT_WITHIN = timedelta(hours=72)
 LOOKED_AT = 2000
 """The number of the newest messages of an account in which `count_repeated` looks."""
 
+MAX_SEARCH = 100
+
 SEARCHED_WITHIN = timedelta(days=31)
 """The longest time whose texts are searched, because no index has their words."""
 
@@ -42,7 +44,9 @@ class MessageFilter:
     until: datetime | None = None
 
     def check(self, now: datetime) -> None:
-        """Raise `InvalidInput` for a search through more than one thread or `SEARCHED_WITHIN`."""
+        """Raise `InvalidInput` for a long search, or one through more than one thread or `SEARCHED_WITHIN`."""
+        if len(self.search or "") > MAX_SEARCH:
+            raise InvalidInput(reason=f"search must have at most {MAX_SEARCH} characters.", field="search")
         is_one_thread = self.contact_id is not None or self.conversation_id is not None
         if not self.search or is_one_thread:
             return

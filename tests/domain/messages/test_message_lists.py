@@ -76,6 +76,15 @@ async def test_a_search_through_all_threads_and_more_than_31_days_is_refused(
     assert refused.value.field == "search"
 
 
+async def test_a_search_for_more_than_100_characters_is_refused(act: Callable[..., Any]) -> None:
+    assert await bodies(act, search="x" * 100, since=ago(hours=1)) == []
+
+    with pytest.raises(InvalidInput, match="at most 100 characters") as refused:
+        await bodies(act, search="x" * 101, since=ago(hours=1))
+
+    assert refused.value.field == "search"
+
+
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 500), max_size=9), st.integers(0, 500), st.integers(0, 500))
 async def test_a_time_holds_exactly_the_messages_of_it(
