@@ -29,8 +29,8 @@ describe(
     "The use of an AI agent's drafts.",
     {
         "auto": "They are sent.",
-        "approve": "They wait until a person approves them.",
-        "shadow": "They are only recorded, to try the agent on real messages.",
+        "approve": "They wait for approval.",
+        "shadow": "They are only recorded, as a trial.",
     },
     name="AiAgentMode",
 )
@@ -122,15 +122,23 @@ class AiAgentChanges:
         directives=[Constraint(min_length=1, max_length=service.MAX_NAME)],
     )
     mode: Maybe[AgentMode | None] = strawberry.field(default=None, description="The use of its drafts.")
-    persona: Maybe[str | None] = strawberry.field(default=None, description="The way in which it introduces itself.")
-    goals: Maybe[str | None] = strawberry.field(default=None, description="Goals of its conversations.")
+    persona: Maybe[str | None] = strawberry.field(
+        default=None,
+        description="The way in which it introduces itself.",
+        directives=[Constraint(max_length=service.MAX_TEXT)],
+    )
+    goals: Maybe[str | None] = strawberry.field(
+        default=None, description="Goals of its conversations.", directives=[Constraint(max_length=service.MAX_TEXT)]
+    )
     instructions: Maybe[str | None] = strawberry.field(
         default=None,
         description="Its instructions; facts in them may be stated.",
         directives=[Constraint(max_length=service.MAX_TEXT)],
     )
     number_ids: Maybe[list[BigInt] | None] = strawberry.field(
-        default=None, description="The ids of the numbers that it answers at; empty for all."
+        default=None,
+        description="The ids of the numbers that it answers at; empty for all.",
+        directives=[Constraint(max_items=service.MAX_NUMBERS)],
     )
     segment_id: Maybe[BigInt | None] = strawberry.field(
         default=None, description="The segment of the contacts that it answers; null for all."

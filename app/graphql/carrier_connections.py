@@ -34,6 +34,7 @@ describe(
 
 MOST_VALUES = 50
 ASKED = ("carrier_connection_refused", "carrier_unreachable")
+NAMED = Constraint(max_length=service.MAX_NAME)
 ConnectionId = Annotated[BigInt, strawberry.argument(description="The connection's id.")]
 
 
@@ -200,7 +201,9 @@ class CarrierConnectionMutation:
         kind: Annotated[str, strawberry.argument(description="The name of the kind, as carrier_kinds lists it.")],
         credentials: Annotated[list[CarrierValueInput], strawberry.argument(description="The credentials.")],
         settings: Annotated[list[CarrierValueInput] | None, strawberry.argument(description="The settings.")] = None,
-        name: Annotated[str, strawberry.argument(description="A name; that of the carrier if empty.")] = "",
+        name: Annotated[
+            str, strawberry.argument(description="A name; that of the carrier if empty.", directives=[NAMED])
+        ] = "",
     ) -> CarrierCheck:
         """Add a connection."""
         unit, ports = info.context.unit, info.context.services.carriers

@@ -14,6 +14,7 @@ from app.graphql.core.scalars import BigInt
 from app.graphql.integrations import Integration
 
 PATH = "The path in the JSON of the body, such as contact.phones[0].value"
+NAMED = Constraint(min_length=1, max_length=service.MAX_NAME)
 WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
 
 
@@ -188,7 +189,7 @@ class InboundWebhookMutation:
             str,
             strawberry.argument(
                 description=f"A name, 1 to {service.MAX_NAME} characters.",
-                directives=[Constraint(min_length=1, max_length=service.MAX_NAME)],
+                directives=[NAMED],
             ),
         ],
         actions: Annotated[WebhookActionsInput, strawberry.argument(description="Actions for each event.")],
@@ -207,7 +208,9 @@ class InboundWebhookMutation:
         self,
         info: Info,
         id: WebhookId,
-        name: Annotated[str | None, strawberry.argument(description="A name; null keeps it.")] = None,
+        name: Annotated[
+            str | None, strawberry.argument(description="A name; null keeps it.", directives=[NAMED])
+        ] = None,
         actions: Annotated[
             WebhookActionsInput | None, strawberry.argument(description="All that it does; null keeps it.")
         ] = None,

@@ -33,7 +33,14 @@ describe(
     name="IntegrationEventStatus",
 )
 IntegrationId = Annotated[BigInt, strawberry.argument(description="The integration's id.")]
-SECRET = "The signing secret, as the tool has it; it is never shown again."
+QUESTION = Constraint(max_length=service.MAX_QUESTION)
+Secret = Annotated[
+    str,
+    strawberry.argument(
+        description="The signing secret, as the tool has it; it is never shown again.",
+        directives=[Constraint(min_length=service.MIN_SECRET, max_length=service.MAX_SECRET)],
+    ),
+]
 
 
 @strawberry.type(description="A kind of integration.")
@@ -137,7 +144,7 @@ class IntegrationChanges:
         description="The id of the number to send from; null for the number of the conversation."
     )
     consent_question: strawberry.Maybe[str | None] = strawberry.field(
-        description="The question whose positive answer is consent; empty for none. Not null."
+        description="The question whose positive answer is consent; empty for none. Not null.", directives=[QUESTION]
     )
     texts: strawberry.Maybe[list[IntegrationTextInput] | None] = strawberry.field(
         description="The wordings to change. Not null."
@@ -214,15 +221,22 @@ class IntegrationMutation:
         self,
         info: Info,
         kind: Annotated[str, strawberry.argument(description="The name of the kind, as integration_kinds lists it.")],
-        secret: Annotated[str, strawberry.argument(description=SECRET)],
-        name: Annotated[str, strawberry.argument(description="A name; that of the tool if empty.")] = "",
+        secret: Secret,
+        name: Annotated[
+            str,
+            strawberry.argument(
+                description="A name; that of the tool if empty.", directives=[Constraint(max_length=service.MAX_NAME)]
+            ),
+        ] = "",
         phone_number_id: Annotated[
             BigInt | None,
             strawberry.argument(description="The number to send from; null for the number of the conversation."),
         ] = None,
         consent_question: Annotated[
             str,
-            strawberry.argument(description="The question of the form whose positive answer is consent to texts."),
+            strawberry.argument(
+                description="The question of the form whose positive answer is consent to texts.", directives=[QUESTION]
+            ),
         ] = "",
         texts: Annotated[
             list[IntegrationTextInput] | None, strawberry.argument(description="Wordings other than the service's.")
@@ -281,7 +295,7 @@ class IntegrationMutation:
         self,
         info: Info,
         id: IntegrationId,
-        secret: Annotated[str, strawberry.argument(description=SECRET)],
+        secret: Secret,
         overlap_hours: Annotated[
             int,
             strawberry.argument(

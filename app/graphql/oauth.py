@@ -10,13 +10,13 @@ import strawberry
 from app.domain.accounts import queries as accounts
 from app.domain.accounts import sessions
 from app.domain.kernel import idempotency
-from app.domain.oauth import clients, grants, queries
+from app.domain.oauth import clients, documents, grants, queries, redirects
 from app.domain.oauth.clients import NewClient
 from app.domain.oauth.queries import ConnectedApplication, ShownClient
 from app.graphql.accounts import User
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
 from app.graphql.core.loading import Load
 from app.graphql.core.scalars import BigInt
@@ -122,11 +122,18 @@ class OauthMutation:
     async def create_oauth_client(
         self,
         info: Info,
-        name: Annotated[str, strawberry.argument(description="The name that the consent page shows.")],
+        name: Annotated[
+            str,
+            strawberry.argument(
+                description="The name that the consent page shows.",
+                directives=[Constraint(min_length=1, max_length=documents.MAX_NAME)],
+            ),
+        ],
         redirect_uris: Annotated[
             list[str],
             strawberry.argument(
-                description="The addresses that the consent page may redirect to; requests repeat one exactly."
+                description="The addresses that the consent page may redirect to; requests repeat one exactly.",
+                directives=[Constraint(min_items=1, max_items=redirects.MAX_URIS)],
             ),
         ],
         scopes: Annotated[

@@ -20,6 +20,7 @@ from app.graphql.quiet_hours import Weekday
 from app.graphql.sequences import Sequence, SequenceId, SequenceText
 
 NAME = f"The name of the drip sequence, {definition.MAX_NAME} characters at most."
+DAYS = Constraint(minimum=0, maximum=definition.MAX_DAYS)
 STEPS = f"Its texts, 1 to {definition.MAX_STEPS}, in order."
 RE_ENROLL = (
     "The days after the end of an enrollment from which its contact can be enrolled again; 0 for at once, null for "
@@ -33,14 +34,18 @@ WINDOW = "The part of the recipient's day in which its texts leave; null for all
 class NewSequenceStep:
     """Fields of a step."""
 
-    delay_minutes: int = strawberry.field(description="Minutes after the last step or the enrollment.")
+    delay_minutes: int = strawberry.field(
+        description="Minutes after the last step or the enrollment.",
+        directives=[Constraint(minimum=0, maximum=definition.MAX_DELAY)],
+    )
     delay_days: int = strawberry.field(
         default=0,
-        description=("Days of the recipient's calendar, before the minutes: at the same time of the day."),
+        description="Days of the recipient's calendar, added before the minutes.",
+        directives=[DAYS],
     )
     at: str | None = strawberry.field(
         default=None,
-        description="A time of the recipient's day, such as 10:00, that the step waits for after days and minutes.",
+        description="A time of the recipient's day, such as 10:00, for which the step then waits.",
     )
     body: str = strawberry.field(
         description=(
@@ -100,7 +105,7 @@ class SequenceChanges:
         description="The causes that end an enrollment early, those under way too. Not null."
     )
     window: strawberry.Maybe[SequenceWindowInput | None] = strawberry.field(description=WINDOW)
-    re_enroll_after_days: strawberry.Maybe[int | None] = strawberry.field(description=RE_ENROLL)
+    re_enroll_after_days: strawberry.Maybe[int | None] = strawberry.field(description=RE_ENROLL, directives=[DAYS])
     skips_refused: strawberry.Maybe[bool | None] = strawberry.field(description=f"{SKIPS} Not null.")
 
 
@@ -172,7 +177,7 @@ class SequenceMutation:
             strawberry.argument(description="The causes that end an enrollment; a reply if none."),
         ] = None,
         window: Annotated[SequenceWindowInput | None, strawberry.argument(description=WINDOW)] = None,
-        re_enroll_after_days: Annotated[int | None, strawberry.argument(description=RE_ENROLL)] = 0,
+        re_enroll_after_days: Annotated[int | None, strawberry.argument(description=RE_ENROLL, directives=[DAYS])] = 0,
         skips_refused: Annotated[bool, strawberry.argument(description=SKIPS)] = False,
         idempotency_key: IdempotencyKey = None,
     ) -> models.Sequence:

@@ -38,6 +38,7 @@ describe(
     },
     name="WebhookStatus",
 )
+DESCRIBED = Constraint(max_length=service.MAX_DESCRIPTION)
 WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
 TargetUrl = Annotated[str, strawberry.argument(description="The https address that events are posted to.")]
 
@@ -96,7 +97,9 @@ class WebhookChanges:
 
     target_url: strawberry.Maybe[str | None] = strawberry.field(description="The https address.")
     events: strawberry.Maybe[list[str] | None] = strawberry.field(description="All dotted names it is to receive.")
-    description: strawberry.Maybe[str | None] = strawberry.field(description="The description of the webhook.")
+    description: strawberry.Maybe[str | None] = strawberry.field(
+        description="The description of the webhook.", directives=[DESCRIBED]
+    )
     active: strawberry.Maybe[bool | None] = strawberry.field(description="True to enable it, false to disable it.")
 
 
@@ -201,7 +204,9 @@ class WebhookMutation:
         info: Info,
         target_url: TargetUrl,
         events: Annotated[list[str], strawberry.argument(description="Dotted names, such as message.inbound.")],
-        description: Annotated[str, strawberry.argument(description="The description of the webhook.")] = "",
+        description: Annotated[
+            str, strawberry.argument(description="The description of the webhook.", directives=[DESCRIBED])
+        ] = "",
         idempotency_key: IdempotencyKey = None,
     ) -> models.Subscription:
         """Make a webhook."""

@@ -1,16 +1,20 @@
 """The limits that the contract states are the ones that are enforced."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from graphql import build_schema
 
 from app.main import rest_operations
+from app.operations.directives import directive_values
 from app.services import Services
 from tests.factories.contacts import CONTACTS
 
 pytestmark = pytest.mark.anyio
 
+CONTRACT = build_schema((Path(__file__).parents[2] / "schema.graphql").read_text())
 OPERATIONS = {operation.name: operation for operation in rest_operations()}
 PHONE = "+12025550143"
 
@@ -59,3 +63,32 @@ async def test_a_text_beyond_its_stated_length_is_refused(
     assert (refused.status_code, refused.json()["error_code"]) == (422, code)
     assert (empty.status_code, empty.json()["error_code"]) == (422, "invalid_input")
     assert limit(operation, variable, "minLength") == 1
+
+
+def excess(mutation: str, argument: str) -> str:
+    """Return a value just beyond the limit that the contract states."""
+    assert CONTRACT.mutation_type
+    declared = CONTRACT.mutation_type.fields[mutation].args[argument].ast_node
+    (stated,) = directive_values("constraint", declared, CONTRACT)
+    return str(stated["maximum"] + 1) if stated.get("maximum") else f'"{"x" * (stated["max_length"] + 1)}"'
+
+
+@pytest.mark.parametrize(
+    ("mutation", "argument", "others"),
+    [
+        ("add_integration", "consent_question", 'kind: "calcom", secret: "c9a1f0"'),
+        ("add_integration", "name", 'kind: "calcom", secret: "c9a1f0"'),
+        ("add_integration", "secret", 'kind: "calcom"'),
+        ("create_contact", "idempotency_key", 'contact: {phone: "+12025550143"}'),
+        ("create_sequence", "re_enroll_after_days", 'name: "Welcome", steps: [{delay_minutes: 0, body: "Hi"}]'),
+        ("create_webhook", "description", 'target_url: "https://example.com/hook", events: ["message.sent"]'),
+    ],
+)
+async def test_an_argument_beyond_its_stated_limit_is_refused(
+    api: httpx2.AsyncClient, mutation: str, argument: str, others: str
+) -> None:
+    query = f"mutation {{ {mutation}({others}, {argument}: {excess(mutation, argument)}) {{ id }} }}"
+
+    (error,) = (await api.post("/graphql", json={"query": query})).json()["errors"]
+
+    assert (error["extensions"]["code"], error["extensions"]["field"]) == ("invalid_input", argument)

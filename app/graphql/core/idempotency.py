@@ -8,10 +8,14 @@ import strawberry
 
 from app.domain.kernel import idempotency
 from app.graphql.core.context import Info
+from app.graphql.core.directives import Constraint
 
 IdempotencyKey = Annotated[
     str | None,
-    strawberry.argument(description="Repeat a request with the same key within 24 hours to have it done once."),
+    strawberry.argument(
+        description="Repeat a request with the same key within 24 hours to have it done once.",
+        directives=[Constraint(min_length=1, max_length=idempotency.MAX_LENGTH)],
+    ),
 ]
 
 

@@ -264,6 +264,16 @@ async def test_archives_and_workbooks_are_refused_at_once(importing: Importing, 
         await importing.upload(start + b"rest")
 
 
+async def test_an_upload_with_a_name_of_more_than_255_characters_is_refused(
+    unit_for: UnitFor, account: Opened, services: Services
+) -> None:
+    async with unit_for(account) as unit:
+        with pytest.raises(InvalidInput, match="at most 255 characters"):
+            await uploads.create(unit, "x" * 256)
+
+    assert await UPLOADS.count(services) == 0
+
+
 async def test_parts_come_in_their_order_and_within_the_limits(unit_for: UnitFor, account: Opened) -> None:
     async with unit_for(account) as unit:
         upload = await uploads.create(unit, "people.csv")
