@@ -148,7 +148,7 @@ class AiAgentTest:
 class SuggestedReply:
     """A suggestion."""
 
-    text: str | None = strawberry.field(description="The reply. Null where there is none.")
+    body: str | None = strawberry.field(description="The text of the reply. Null where there is none.")
     reason: str | None = strawberry.field(description="Reason why there is none; then the credit was refunded.")
     passages: list[AiPassage] = strawberry.field(
         description="The passages that were found, the best first.", directives=guarded("agents:read")
@@ -223,16 +223,16 @@ class AgentRunMutation:
         self,
         info: Info,
         id: Annotated[BigInt, strawberry.argument(description="The AI agent's id.")],
-        message: Annotated[
+        body: Annotated[
             str,
             strawberry.argument(
-                description=f"The text of a contact, 1 to {drafts.MAX_MESSAGE} characters.",
-                directives=[Constraint(min_length=1, max_length=drafts.MAX_MESSAGE)],
+                description=f"The text of a contact, 1 to {MAX_LENGTH} characters.",
+                directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
             ),
         ],
     ) -> AiAgentTest:
         """Try an agent."""
-        return _trial(await drafts.try_out(info.context.unit, info.context.services.writers, id, message))
+        return _trial(await drafts.try_out(info.context.unit, info.context.services.writers, id, body))
 
     @strawberry.mutation(
         description="Suggest a reply to the latest text of a conversation, which needs the scope conversations:read as "
@@ -289,7 +289,7 @@ def _trial(trial: Trial) -> AiAgentTest:
 
 def _suggested(suggestion: Suggestion) -> SuggestedReply:
     return SuggestedReply(
-        text=suggestion.text,
+        body=suggestion.text,
         reason=suggestion.reason,
         passages=[_passage(each) for each in suggestion.passages],
         provider=suggestion.provider,

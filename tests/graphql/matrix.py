@@ -41,7 +41,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "set_ai_agent_status": lambda ids: {"id": ids["ai_agent"], "status": "active"},
     "add_ai_knowledge": lambda ids: {"agent_id": ids["ai_agent"], "kind": "faq", "title": "Why?", "body": "So."},
     "remove_ai_knowledge": lambda ids: {"id": ids["ai_knowledge"]},
-    "test_ai_agent": lambda ids: {"id": ids["ai_agent"], "message": MARK},
+    "test_ai_agent": lambda ids: {"id": ids["ai_agent"], "body": MARK},
     **dict.fromkeys(("approve_ai_draft", "discard_ai_draft"), lambda ids: {"run_id": ids["ai_run"]}),
     **dict.fromkeys(("suggest_reply", "release_ai", "pause_ai"), lambda ids: {"conversation_id": ids["conversation"]}),
     "compose_copy": lambda _: {"goal": "Half price on shoes this week"},

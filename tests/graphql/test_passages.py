@@ -14,8 +14,8 @@ from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
 
-TRY = 'mutation { test_ai_agent(id: 1, message: "Hi") { reply passages { text } } }'
-SUGGEST = "mutation { suggest_reply(conversation_id: 1) { text passages { text } } }"
+TRY = 'mutation { test_ai_agent(id: 1, body: "Hi") { reply passages { text } } }'
+SUGGEST = "mutation { suggest_reply(conversation_id: 1) { body passages { text } } }"
 
 
 @pytest.mark.parametrize("query", [TRY, SUGGEST])

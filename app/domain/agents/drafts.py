@@ -18,8 +18,6 @@ from app.domain.writing.calls import apart
 from app.domain.writing.drafting import Writers
 from app.domain.writing.models import CallKind
 
-MAX_MESSAGE = MAX_LENGTH
-
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -58,17 +56,17 @@ async def discard(unit: UnitOfWork, run_id: int) -> AgentRun:
     return run
 
 
-async def try_out(unit: UnitOfWork, writers: Writers, agent_id: int, message: str) -> Trial:
-    """Run the pipeline of an agent on a message; nothing is sent or stored.
+async def try_out(unit: UnitOfWork, writers: Writers, agent_id: int, body: str) -> Trial:
+    """Run the pipeline of an agent on the text of a contact; nothing is sent or stored.
 
     A draft costs 1 credit; a decision of the gates, or without a draft, is free. Raises `InvalidInput`, `NotFound`,
     `InsufficientCredits` and `TooManyCalls`.
     """
-    message = message.strip()
-    if not 1 <= len(message) <= MAX_MESSAGE:
-        raise InvalidInput(reason=f"message must have 1 to {MAX_MESSAGE} characters.", field="message")
+    body = body.strip()
+    if not 1 <= len(body) <= MAX_LENGTH:
+        raise InvalidInput(reason=f"body must have 1 to {MAX_LENGTH} characters.", field="body")
     agent = await queries.get(unit, agent_id)
-    situation = await situations.read_test(unit, agent, message)
+    situation = await situations.read_test(unit, agent, body)
     decision = await pipeline.consider(unit, writers, situation)
     if decision.brief is None:
         return Trial(decision, 0, await billing.read_balance(unit))

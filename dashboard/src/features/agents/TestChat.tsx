@@ -21,7 +21,7 @@ export function TestChat({ id }: { id: number }) {
   const shown = turns[at];
   const ask = async (event: FormEvent) => {
     event.preventDefault();
-    const done = await act.run({ id, message: text });
+    const done = await act.run({ id, body: text });
     if (!done) return;
     setTurns([...turns, { text, answer: done.test_ai_agent }]);
     setAt(turns.length);

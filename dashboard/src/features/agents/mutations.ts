@@ -55,8 +55,8 @@ export const RemoveEntry = graphql(`
 `);
 
 export const TryAgent = graphql(`
-  mutation AgentsTry($id: BigInt!, $message: String!) {
-    test_ai_agent(id: $id, message: $message) {
+  mutation AgentsTry($id: BigInt!, $body: String!) {
+    test_ai_agent(id: $id, body: $body) {
       reply
       credits
       credits_remaining

@@ -13,8 +13,8 @@ export function Suggest({ id, onSuggested }: { id: number; onSuggested: (text: s
   if (!useMay('ai:use')) return null;
   const suggest = async () => {
     const found = (await act.run({ conversation_id: id }))?.suggest_reply;
-    setReason(found && !found.text ? (found.reason ?? 'There is no suggestion.') : '');
-    if (found?.text) onSuggested(found.text);
+    setReason(found && !found.body ? (found.reason ?? 'There is no suggestion.') : '');
+    if (found?.body) onSuggested(found.body);
   };
   const problem = act.refusal?.text ?? reason;
   return (

@@ -94,7 +94,7 @@ export const AnnouncePresence = graphql(`
 export const SuggestReply = graphql(`
   mutation InboxSuggestReply($conversation_id: BigInt!) {
     suggest_reply(conversation_id: $conversation_id) {
-      text
+      body
       reason
     }
   }
