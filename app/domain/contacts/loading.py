@@ -49,9 +49,10 @@ FROM {_ROWS.format(key="id bigint")} WHERE contacts.id = n.id AND contacts.accou
 """
 
 ADD = f"""
-INSERT INTO contacts (account_id, phone, status, created_at, updated_at, {", ".join(WRITTEN)})
-SELECT :account_id, n.phone, n.status, :now, :now, {", ".join(f"n.{name}" for name in WRITTEN)}
-FROM {_ROWS.format(key="phone text, status text")} ORDER BY n.phone
+INSERT INTO contacts (account_id, phone, status, dnd_sms, created_at, updated_at, {", ".join(WRITTEN)})
+SELECT :account_id, n.phone, n.status, coalesce(n.dnd_sms, false), :now, :now,
+  {", ".join(f"n.{name}" for name in WRITTEN)}
+FROM {_ROWS.format(key="phone text, status text, dnd_sms boolean")} ORDER BY n.phone
 ON CONFLICT (account_id, phone) DO NOTHING RETURNING id, phone
 """
 
@@ -77,7 +78,7 @@ async def add_many(unit: UnitOfWork, contacts: Sequence[Contact]) -> list[Contac
     if not contacts:
         return []
     now = unit.clock.now()
-    rows = orjson.dumps([_row(contact, "phone", "status") for contact in contacts]).decode()
+    rows = orjson.dumps([_row(contact, "phone", "status", "dnd_sms") for contact in contacts]).decode()
     values = {"rows": rows, "account_id": unit.actor.account_id, "now": now}
     ids: dict[str, int] = {row.phone: row.id for row in (await unit.execute(text(ADD), values)).all()}
     added = [contact for contact in contacts if contact.phone in ids]

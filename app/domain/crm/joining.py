@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from app.domain.accounts import queries as accounts
 from app.domain.consent import queries as consents
 from app.domain.contacts import loading
-from app.domain.contacts.events import NewContact
+from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
 from app.domain.crm import comparing
 from app.domain.crm.comparing import PHONE, SOURCE, UNSYNCHRONIZED
@@ -24,6 +24,9 @@ from app.domain.events import outbox
 from app.domain.kernel import phone as phones
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+NEW = Snapshot(PipelineStage.new_lead, dnd_sms=False, tags=())
+"""A contact as it is added, before its do-not-disturb is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,18 @@ class Candidate:
 async def join(unit: UnitOfWork, integration_id: int, records: Sequence[CrmContact]) -> list[CrmContact]:
     """Take over records that are as their contacts are, that contacts lack, or that lack only what contacts have.
 
-    Returns the other records, which are to be compared one by one: such as those of do-not-disturb and of opt-outs.
+    Returns the other records, which are to be compared one by one: such as those whose do-not-disturb differs, and new
+    ones of opt-outs.
     """
     candidates = _unique(await _find_candidates(unit, records))
+    suppressed = await consents.find_suppressed(unit, [each.phone for each in candidates.values()])
     known = await _lock(unit, candidates)
     links = await _find_links(unit, integration_id, records, known.values())
     ids = {id for link in links for id in (link.external_id, link.contact_id) if id}
     linked = {link.external_id: link for link in links}
     done = {id for id, each in candidates.items() if _is_agreed(each, known.get(each.phone), linked.get(id))}
-    free = [each for id, each in candidates.items() if not {id, _id(known.get(each.phone))} & ids]
+    unlinked = [each for id, each in candidates.items() if not {id, _id(known.get(each.phone))} & ids]
+    free = [each for each in unlinked if each.phone not in suppressed]
     added = await _add(unit, [each for each in free if each.phone not in known])
     joined = [(each, contact) for each in free if (contact := (known | added).get(each.phone)) and _fits(each, contact)]
     await _link(unit, integration_id, joined)
@@ -64,10 +70,9 @@ async def _find_candidates(unit: UnitOfWork, records: Sequence[CrmContact]) -> l
             phone = phones.normalize(record.phone, region)
         except InvalidPhone:
             continue
-        if not refused and not record.dnd:
+        if not refused:
             found.append(Candidate(record, phone, values))
-    suppressed = await consents.find_suppressed(unit, [each.phone for each in found])
-    return [each for each in found if each.phone not in suppressed]
+    return found
 
 
 def _unique(candidates: Sequence[Candidate]) -> dict[str, Candidate]:
@@ -109,18 +114,19 @@ def _fits(candidate: Candidate, contact: Contact) -> bool:
 
 
 async def _add(unit: UnitOfWork, candidates: Sequence[Candidate]) -> dict[str, Contact]:
-    """Add contacts, each with its event; a phone that another transaction added meanwhile is left out."""
-    new = [_new(each) for each in candidates]
+    """Add contacts, each with its events; a phone that another transaction added meanwhile is left out."""
+    new, now = [_new(each) for each in candidates], unit.clock.now()
     added = await loading.add_many(unit, new)
-    await outbox.record_many(unit, [(NewContact.of(each), each.id) for each in added])
+    events = [[NewContact.of(each), *changes(each, NEW, now)] for each in added]
+    await outbox.record_many(unit, [(event, each.id) for each, own in zip(added, events, strict=True) for event in own])
     return {each.phone: each for each in added}
 
 
 def _new(candidate: Candidate) -> Contact:
-    texts = {name: value for name, value in candidate.values.items() if name != DND}
+    values = {("dnd_sms" if name == DND else name): value for name, value in candidate.values.items()}
     stage, status = PipelineStage.new_lead, ContactStatus.active
-    empty: dict[str, Any] = {"tags": [], "custom_fields": {}, "source": SOURCE, "dnd_sms": False}
-    return Contact(phone=candidate.phone, status=status, pipeline_stage=stage, **empty, **texts)
+    empty: dict[str, Any] = {"tags": [], "custom_fields": {}, "source": SOURCE}
+    return Contact(phone=candidate.phone, status=status, pipeline_stage=stage, **empty, **values)
 
 
 async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, Contact]]) -> None:

@@ -126,21 +126,35 @@ async def test_contacts_that_changed_together_long_ago_are_not_fetched_every_ten
     assert shop.peer.calls == ["POST /contacts/search"]
 
 
+SILENT = {"dndSettings": {"SMS": {"status": "active"}}}
+
+
+@pytest.mark.parametrize("values", [{}, SILENT], ids=["plain", "do not disturb"])
 async def test_a_page_of_many_contacts_takes_as_many_statements_as_a_page_of_one(
-    services: Services, new_account: Any
+    services: Services, new_account: Any, values: dict[str, Any]
 ) -> None:
-    counts = list[int]()
+    counts = list[tuple[int, int]]()
     for contacts in (1, 99):
         account = await new_account()
         async with open_shop(services, account, partial(HighLevelPeer, location=f"loc{account.account_id}")) as other:
             for number in range(contacts):
-                other.peer.add(phone=f"+1202555{1000 + number}", firstName="A")
+                other.peer.add(phone=f"+1202555{1000 + number}", firstName="A", **values)
             other.peer.notices.clear()
             await other.connect()
-            with session_statements() as statements:
-                await other.worker.run()
-                await other.worker.idle()
-        assert await CONTACTS.where(account_id=account.account_id).count(services) == contacts
-        counts.append(len(statements))
+            first = await count_statements(other)
+            async with other.unit() as unit:
+                await service.synchronize(unit, other.integration_id)
+            counts.append((first, await count_statements(other)))
+        own = CONTACTS.where(account_id=account.account_id, dnd_sms=values == SILENT)
+        assert await own.count(services) == contacts
+        assert await CRM_PUSHES.where(account_id=account.account_id).count(services) == 0
 
     assert counts[0] == counts[1]
+
+
+async def count_statements(shop: Shop) -> int:
+    """Synchronize all contacts in one turn; return the number of statements."""
+    with session_statements() as statements:
+        await shop.worker.run()
+        await shop.worker.idle()
+    return len(statements)
