@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import orjson
@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 from pydantic import SecretStr
 
-from app.bootstrap import open_applier
+from app.bootstrap import open_applier, open_booking_texts
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.browser.screen import NARROW, Screen, Windows
@@ -138,31 +138,60 @@ async def add_tool(screen: Screen, pictures: Path) -> None:
     await screen.heading("Consultations").wait_for()
 
 
-async def test_a_scheduling_tool_is_added_and_its_bookings_show_their_texts(
-    windows: Windows, scene: Scene, served: Served, account: Opened, pictures: Path
-):
-    screen = await windows.owner(account)
-    page = screen.page
-    await add_tool(screen, pictures)
-    secret, path = await shown_secret(page), await shown_address(page)
-    await screen.check(pictures, "integration-tool-new")
-    await screen.fill("Reminder, an hour before", "")
-    await screen.press("Save the texts")
-    await screen.sees("Saved")
+async def book(scene: Scene, served: Served, path: str, secret: str) -> int:
+    """Post a signed booking, and apply it; return the status of the answer."""
     now = scene.services.clock.now()
     visit = Visit(0, now, now.replace(microsecond=0) + timedelta(days=3))
     delivery = calcom.sign(calcom.booked(visit), now, secret)
     async with httpx2.AsyncClient(base_url=served.base_url) as client:
         answer = await client.post(path, content=delivery.body, headers=dict(delivery.headers))
     await open_applier(scene.services).run()
-    await page.reload()
-    booking = page.locator("summary", has_text="Check-up")
-    await booking.click()
-    await screen.sees("Reminder day, due")
-    await screen.check(pictures, "integration-tool")
+    return answer.status_code
 
-    assert answer.status_code == 202
-    assert secret not in await page.content()
+
+async def find_texts(screen: Screen, path: str) -> None:
+    """Open the booking on the page of its tool."""
+    await screen.open(path)
+    await screen.page.locator("summary", has_text="Check-up").click()
+    await screen.sees("Reminder on the day before, due")
+
+
+async def find_in_inbox(screen: Screen) -> None:
+    """Open the conversation with the text about the booking."""
+    await screen.open("/inbox")
+    await screen.page.get_by_role("link", name="your Check-up is booked").click()
+    await screen.page.get_by_role("log").get_by_text("your Check-up is booked").wait_for()
+
+
+async def test_a_scheduling_tool_is_added_and_the_text_about_a_booking_is_in_the_inbox(
+    windows: Windows, scene: Scene, served: Served, account: Opened, pictures: Path
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await add_tool(screen, pictures)
+    secret, path, integration = await shown_secret(page), await shown_address(page), page.url
+    await screen.check(pictures, "integration-tool-new")
+    await screen.fill("Reminder, an hour before", "")
+    await screen.press("Save the texts")
+    await screen.sees("Saved")
+    status = await book(scene, served, path, secret)
+    await find_texts(screen, urlsplit(integration).path.removeprefix("/app"))
+    await screen.check(pictures, "integration-tool")
+    hidden = secret not in await page.content()
+    texts = open_booking_texts(scene.services)
+    while await texts.due():
+        await texts.run()
+    await scene.dispatch()
+    await find_in_inbox(screen)
+    await screen.check(pictures, "inbox-booking")
+    narrow = await windows.owner(account, NARROW)
+    await find_in_inbox(narrow)
+    await narrow.check(pictures, "inbox-booking-narrow")
+    await find_texts(narrow, urlsplit(integration).path.removeprefix("/app"))
+    await narrow.check(pictures, "integration-tool-narrow")
+
+    assert status == 202
+    assert hidden
     assert sorted(await BOOKING_TEXTS.read(scene.services, "kind")) == ["confirmation", "reminder_day"]
 
 

@@ -1,13 +1,21 @@
 // The bookings of a scheduling tool, with the texts about each.
 
 import { usePages } from '../../graphql/index.ts';
-import { Badge, Card, Empty, Failure, type Kind, More, Skeleton, Time, words } from '../../ui/index.ts';
+import { Badge, Card, Empty, Failure, type Kind, More, Phone, Skeleton, Time, words } from '../../ui/index.ts';
 import styles from './integrations.module.css';
 import { type Booking, bookingsListing } from './queries.ts';
 
 const MARKS: Record<Booking['status'], Kind> = { booked: 'good', moved: 'plain', canceled: 'plain', no_show: 'warn' };
+const KINDS: Record<Booking['texts'][number]['kind'], string> = {
+  confirmation: 'Confirmation',
+  reminder_day: 'Reminder on the day before',
+  reminder_hour: 'Reminder an hour before',
+  rescheduled: 'Text about the move',
+  canceled: 'Text about the cancellation',
+  no_show: 'Text after the no-show',
+};
 const TEXT_MARKS: Record<Booking['texts'][number]['status'], Kind> = {
-  waiting: 'warn',
+  waiting: 'plain',
   sent: 'good',
   skipped: 'plain',
   canceled: 'plain',
@@ -44,12 +52,13 @@ function Row({
         <Time at={starts_at} full />
       </summary>
       <p>
-        {phone || 'No phone'}. {time_zone || 'The zone of the phone'}. Consent: {consent ?? 'none, so no text is sent'}.
+        {phone ? <Phone number={phone} /> : 'No phone'}. {time_zone || 'The zone of the phone'}. Consent:{' '}
+        {consent ?? 'none, so no text is sent'}.
       </p>
       <ul className={styles.texts}>
         {texts.map((text) => (
-          <li key={text.kind}>
-            <Badge kind={TEXT_MARKS[text.status]}>{words(text.status)}</Badge> {words(text.kind)}, due{' '}
+          <li key={`${text.kind} ${text.due_at}`}>
+            <Badge kind={TEXT_MARKS[text.status]}>{words(text.status)}</Badge> {KINDS[text.kind]}, due{' '}
             <Time at={text.due_at} full /> {text.reason && `(${words(text.reason)})`}
           </li>
         ))}
