@@ -67,9 +67,10 @@ class Fetching:
                 await self._compare(unit, record)
             connection = await _get(unit, self.pushing.session.row.id)
             connection.cursor = page.cursor
-            connection.total = page.total if connection.total is None else connection.total
             if connection.sync == CrmSync.fetching:
                 connection.fetched += len(page.contacts)
+                known = page.total if connection.total is None else connection.total
+                connection.total = max(known, connection.fetched)  # what changes meanwhile is fetched once more
             if page.contacts:
                 newest = max(each.changed_at for each in page.contacts)
                 connection.fetched_until = min(newest, unit.clock.now() - OVERLAP)

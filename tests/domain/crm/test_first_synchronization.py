@@ -1,5 +1,6 @@
 """Pages of records that are taken over together, and those that are not."""
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -124,6 +125,22 @@ async def test_contacts_that_changed_together_long_ago_are_not_fetched_every_ten
     await shop.settle()
 
     assert shop.peer.calls == ["POST /contacts/search"]
+
+
+async def test_the_progress_counts_contacts_that_are_added_while_the_others_are_fetched(shop: Shop) -> None:
+    for number in range(101):
+        shop.peer.add(phone=f"+1202555{1000 + number}")
+
+    async def add() -> None:
+        if shop.peer.calls.count("POST /contacts/search") == 2:
+            shop.peer.on_call = lambda: asyncio.sleep(0)
+            shop.peer.add(phone="+12025552000")
+
+    shop.peer.on_call = add
+    await shop.connect()
+    await shop.work()
+
+    assert await shop.state("sync", "fetched", "offered", "total") == ("done", 102, 102, 102)
 
 
 SILENT = {"dndSettings": {"SMS": {"status": "active"}}}
