@@ -197,7 +197,7 @@ class Exchange:
         await audit(pool)
 
     async def _check_crm_texts(self, sent: Sequence[Any]) -> None:
-        assert {row["calls"] for row in sent} == {1}
+        assert {row["calls"] for row in sent} <= {1}
         bodies = Counter(row["body"] for row in sent if row["body"].startswith("Text "))
         assert bodies == dict.fromkeys(self.asked.values(), 1)
         reports = {(id, each["status"]) for id, reported in self.peer.statuses.items() for each in reported}
@@ -209,7 +209,7 @@ class Exchange:
         sent = Counter((row["external_id"], row["kind"]) for row in texts if row["status"] == "sent")
         messages = [row["message_id"] for row in texts if row["status"] == "sent"]
         assert len(set(messages)) == len(messages)
-        assert set(sent.values()) == {1}
+        assert set(sent.values()) <= {1}
         for chain, events in self.booked.items():
             kinds = {kind: id for id, kind in sent if f"uid{chain}" in id}
             if events == 1:
@@ -220,10 +220,10 @@ class Exchange:
 
 
 @asynccontextmanager
-async def exchange(folder: Path, seed: int) -> AsyncGenerator[Exchange]:
+async def exchange(folder: Path, seed: int, people: Sequence[str] = PEOPLE) -> AsyncGenerator[Exchange]:
     """Start a service whose account is connected to a CRM with some contacts, and to a scheduling tool."""
     peer = HighLevelPeer(client_secret="secret")
-    for phone in PEOPLE:
+    for phone in people:
         peer.add(phone=phone)
     peer.notices.clear()
     async with serving(peer) as url, storm(folder, 100_000, seed, **_settings(peer, url)) as weather:
