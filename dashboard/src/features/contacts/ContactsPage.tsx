@@ -1,18 +1,15 @@
-// All contacts: filtered by the address, loaded as they are scrolled to, changed in bulk.
+// All contacts: filtered by the address, and what can be made of them.
 
 import { Button } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useQuery } from 'urql';
-import { useMay, usePages, useUpdates } from '../../graphql/index.ts';
-import { Badge, count, Empty, Failure, Icon, Page, Refused, Skeleton, useAct, useNewDialog } from '../../ui/index.ts';
-import { BulkBar } from './BulkBar.tsx';
-import { ContactGrid } from './ContactGrid.tsx';
+import { useMay } from '../../graphql/index.ts';
+import { Badge, count, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
 import { EditDialog } from './ContactForm.tsx';
+import { ContactList } from './ContactList.tsx';
 import { Filters } from './Filters.tsx';
-import { JobProgress } from './JobProgress.tsx';
 import { Export } from './mutations.ts';
-import { ContactsCount, contactsListing } from './queries.ts';
+import { ContactsCount } from './queries.ts';
 import type { ContactsSearch } from './search.ts';
 
 const route = getRouteApi('/contacts');
@@ -21,23 +18,10 @@ export function ContactsPage() {
   const filter = route.useSearch();
   const { sort, job, ...conditions } = filter;
   const navigate = useNavigate();
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [isAdding, setAdding] = useNewDialog();
-  const pages = usePages(contactsListing, { ...conditions, sort: sort ?? 'date_added' });
   const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
-  const reload = () => {
-    setChosen(new Set());
-    pages.refresh();
-    countAgain({ requestPolicy: 'network-only' });
-  };
-  useUpdates((update) => {
-    if (update === 'missed') reload();
-  });
-  const setFilter = (search: ContactsSearch) => {
-    setChosen(new Set());
-    void navigate({ to: '/contacts', search, replace: true });
-  };
-  const follow = (next?: number) => void navigate({ to: '/contacts', search: { ...filter, job: next }, replace: true });
+  const setFilter = (search: ContactsSearch) => void navigate({ to: '/contacts', search, replace: true });
+  const follow = (next?: number) => setFilter({ ...filter, job: next });
   const total = data?.contacts;
   return (
     <Page
@@ -46,14 +30,15 @@ export function ContactsPage() {
       actions={<Actions filter={conditions} onAdd={() => setAdding(true)} onJob={follow} />}
     >
       <Filters filter={filter} onChange={setFilter} />
-      {job && <JobProgress key={job} id={job} onEnd={reload} onClose={() => follow(undefined)} />}
-      {chosen.size > 0 && !job && (
-        <BulkBar chosen={chosen} filter={conditions} total={total?.total_count} onJob={follow} />
-      )}
-      {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
-      {pages.rows.length === 0 && pages.isLoading && <Skeleton rows={10} />}
-      {pages.rows.length === 0 && !pages.isLoading && !pages.error && <None filter={conditions} />}
-      {pages.rows.length > 0 && <ContactGrid pages={pages} chosen={chosen} onChoose={setChosen} />}
+      <ContactList
+        key={JSON.stringify([conditions, sort])}
+        filter={conditions}
+        sort={sort}
+        job={job}
+        onJob={follow}
+        total={total?.total_count}
+        onReload={() => countAgain({ requestPolicy: 'network-only' })}
+      />
       <EditDialog
         isOpen={isAdding}
         onClose={() => setAdding(false)}
@@ -111,15 +96,5 @@ function ExportButton({ filter, onJob }: Pick<ActionsProps, 'filter' | 'onJob'>)
       </Button>
       {act.refusal && <Refused refusal={act.refusal} />}
     </>
-  );
-}
-
-function None({ filter }: { filter: ContactsSearch }) {
-  const isFiltered = Object.values(filter).some((value) => value !== undefined);
-  if (isFiltered) return <Empty action={<Link to="/contacts">Show all contacts</Link>}>No contact matches.</Empty>;
-  return (
-    <Empty action={<Link to="/contacts/import">Import contacts from a file</Link>}>
-      There are no contacts yet. Everyone who texts you becomes one.
-    </Empty>
   );
 }
