@@ -1,5 +1,6 @@
 """Settings: keys and webhooks as their owner makes them, people, the company, and what a member is shown."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -9,12 +10,14 @@ from playwright.async_api import expect
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
-from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
 from tests.graphql.live import Scene, Served
 
 pytestmark = pytest.mark.anyio
 
 PAGES = ("profile", "company", "sending", "people", "keys", "integrations", "applications", "audit")
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
 async def test_a_key_is_shown_once_works_and_is_revoked(
@@ -74,6 +77,11 @@ async def test_a_webhook_is_made_tested_and_shows_its_attempts(
     await page.get_by_role("button", name="Pending message.inbound Test").click()
     await screen.sees("No attempt yet.")
     await screen.check(pictures, "webhook")
+    await page.get_by_label("All deliveries").click()
+    await WEBHOOK_DELIVERIES.change(scene.services, status="delivered", delivered_at=NOON, next_attempt_at=None)
+    await page.get_by_role("button", name="Delivered message.inbound Test").wait_for()
+    success = page.locator("dt:text-is('Last success') + dd time")
+    assert await success.get_attribute("datetime") == "2026-01-02T12:00:00.000Z"
     await screen.press("Remove")
     await screen.press("Remove the webhook")
     await screen.heading("API Keys").wait_for()

@@ -21,7 +21,7 @@ export function WebhookPage() {
   const { id } = route.useParams();
   const [{ data, error, fetching }, again] = useQuery({ query: WebhookOne, variables: { id } });
   const webhook = data?.webhook;
-  if (webhook) return <Shown webhook={webhook} />;
+  if (webhook) return <Shown webhook={webhook} onRefresh={() => again({ requestPolicy: 'network-only' })} />;
   return (
     <Absent title="Webhook" isLoading={fetching} error={error} retry={again}>
       There is no such webhook.
@@ -29,15 +29,20 @@ export function WebhookPage() {
   );
 }
 
-function Shown({ webhook }: { webhook: Webhook }) {
-  const { id, target_url, events, description, created_at, failing_since, last_success_at } = webhook;
+function Shown({ webhook, onRefresh }: { webhook: Webhook; onRefresh: () => void }) {
+  const { id, target_url, events, description, created_at, failing_since } = webhook;
   const [status, setStatus] = useState<string | null>(null);
-  const pages = usePages(deliveriesListing, { subscription_id: id, status: status as Delivery['status'] | null });
+  const listed = usePages(deliveriesListing, { subscription_id: id, status: status as Delivery['status'] | null });
+  const refresh = () => {
+    listed.refresh();
+    onRefresh();
+  };
+  const pages = { ...listed, refresh };
   return (
     <Page
       title={new URL(target_url).host}
       aside={<WebhookState webhook={webhook} />}
-      actions={<Actions webhook={webhook} onChanged={pages.refresh} />}
+      actions={<Actions webhook={webhook} onChanged={refresh} />}
     >
       <Card>
         <Facts
@@ -46,7 +51,7 @@ function Shown({ webhook }: { webhook: Webhook }) {
             ['Description', description || '–'],
             ['Events', events.join(', ')],
             ['Made', <Time key="made" at={created_at} full />],
-            ['Last success', <Time key="success" at={last_success_at} full />],
+            ['Last success', <Time key="success" at={lastSuccess(webhook, pages.rows)} full />],
             ...(failing_since
               ? [['Failing since', <Time key="failing" at={failing_since} full />] as [string, ReactNode]]
               : []),
@@ -72,4 +77,10 @@ function Shown({ webhook }: { webhook: Webhook }) {
       </p>
     </Page>
   );
+}
+
+/** Return the time of the last success, which is stored with the webhook a little later than with the delivery. */
+function lastSuccess({ last_success_at }: Webhook, deliveries: Delivery[]): string | null {
+  const times = [last_success_at, ...deliveries.map(({ delivered_at }) => delivered_at)];
+  return times.filter((time) => time !== null).sort((one, other) => Date.parse(other) - Date.parse(one))[0] ?? null;
 }
