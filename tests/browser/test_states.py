@@ -39,6 +39,8 @@ SCOPE = "path => __TSR_ROUTER__.routesByPath[path]?.options.staticData?.scope"
 OWN = {"account:write", "billing:write"}
 """The scopes that a member lacks."""
 
+REQUESTED = "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('ComposeForm'))"
+
 ACTS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("/agents", "New agent", {"Name": "Robin", "Instructions": "Be brief."}, "Make the agent"),
     ("/campaigns", "New campaign", {"Name": "Autumn"}, "Make the campaign"),
@@ -97,6 +99,28 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
     await screen.page.context.set_offline(False)
     await screen.press("Try again")
     await screen.heading("New template").wait_for()
+
+
+async def test_a_dialog_opens_without_a_connection_and_what_was_typed_stays_when_its_code_could_not_be_loaded(
+    windows: Windows, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    for is_lost in (False, True):
+        if is_lost:
+            await page.route("**/ComposeForm-*.js", cut)
+        await screen.open("/templates/new")
+        await page.wait_for_function(REQUESTED)
+        text = page.get_by_role("textbox", name="Text", exact=True)
+        await text.fill("Hello!")
+        await page.context.set_offline(True)
+        await screen.press("Write with AI")
+        dialog = page.get_by_role("dialog")
+        await (dialog.get_by_role("alert") if is_lost else dialog.get_by_label("Goal", exact=True)).wait_for()
+        await page.keyboard.press("Escape")
+        await dialog.wait_for(state="hidden")
+        assert await text.input_value() == "Hello!"
+        await page.context.set_offline(False)
 
 
 async def test_an_unanswered_action_says_so_keeps_the_typed_text_and_succeeds_when_repeated(

@@ -24,7 +24,7 @@ const KEYS: [string, string][] = [
   ['Esc', 'Close, or leave the field'],
 ];
 
-export default function KeysHelp() {
+export function KeysHelp() {
   const isShown = useShown(showKeys);
   return (
     <Modal opened={isShown} onClose={() => showKeys.set(false)} title="Keyboard shortcuts">

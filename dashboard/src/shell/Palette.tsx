@@ -23,7 +23,7 @@ const Search = graphql(`
 
 const LIST = 'palette-list';
 
-export default function Palette() {
+export function Palette() {
   const isOpen = useShown(showPalette);
   const close = () => showPalette.set(false);
   return (

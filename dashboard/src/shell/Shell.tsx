@@ -40,9 +40,9 @@ export function Shell() {
       </Drawer>
       <main id="main" className={styles.main}>
         <ConnectionBar />
+        <Shortcuts />
         <Allowed />
       </main>
-      <Shortcuts />
       <SignInAgain />
     </div>
   );

@@ -1,15 +1,16 @@
 // Keys that lead to pages, to the command palette, and to the help that lists all keys.
 
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, useRef } from 'react';
+import { useRef } from 'react';
 import { useStore } from '../graphql/index.ts';
+import { part } from '../ui/index.ts';
 import { useCommandKey, useKeys } from './keys.ts';
 import { Later } from './Later.tsx';
 import { PLACES } from './navigation.ts';
 import { showKeys, showPalette } from './shown.ts';
 
-const KeysHelp = lazy(() => import('./KeysHelp.tsx'));
-const Palette = lazy(() => import('./Palette.tsx'));
+const KeysHelp = part(async () => (await import('./KeysHelp.tsx')).KeysHelp);
+const Palette = part(async () => (await import('./Palette.tsx')).Palette);
 
 export function Shortcuts() {
   const navigate = useNavigate();

@@ -6,6 +6,7 @@ export { Cost } from './Cost.tsx';
 export { Icon, type IconName } from './icons.tsx';
 export { More } from './More.tsx';
 export { Card, Facts, Heading, Page } from './Page.tsx';
+export { part } from './part.tsx';
 export { countParts } from './parts.ts';
 export { Phone } from './Phone.tsx';
 export { grouped } from './phone.ts';

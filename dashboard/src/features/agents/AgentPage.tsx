@@ -2,10 +2,10 @@
 
 import { Button, Tabs } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Absent, ConfirmButton, Page, Refused, useAct } from '../../ui/index.ts';
+import { Absent, ConfirmButton, Page, part, Refused, useAct } from '../../ui/index.ts';
 import { AgentState } from './AgentsPage.tsx';
 import { Knowledge } from './Knowledge.tsx';
 import { DeleteAgent, SetStatus } from './mutations.ts';
@@ -14,7 +14,7 @@ import { Runs } from './Runs.tsx';
 import type { Tab } from './tabs.ts';
 import { TestChat } from './TestChat.tsx';
 
-const AgentSettings = lazy(async () => ({ default: (await import('./AgentSettings.tsx')).AgentSettings }));
+const AgentSettings = part(async () => (await import('./AgentSettings.tsx')).AgentSettings);
 const route = getRouteApi('/agents/$id');
 
 export function AgentPage() {

@@ -1,11 +1,11 @@
 // A conversation: its messages, what is decided about it, and the field for the reply.
 
 import { Link, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { useQuery } from 'urql';
 import { changed, type Message, useStore, useViewer } from '../../graphql/index.ts';
 import { Button } from '@mantine/core';
-import { Empty, Failure, Heading, Icon, Skeleton } from '../../ui/index.ts';
+import { Empty, Failure, Heading, Icon, part, Skeleton } from '../../ui/index.ts';
 import { Bubble, WaitingBubble } from './Bubble.tsx';
 import { Composer } from './Composer.tsx';
 import { type Entry, EntryLine, useEntries } from './Entries.tsx';
@@ -19,7 +19,7 @@ import { useThread } from './useThread.ts';
 import type { View } from './views.ts';
 
 /** The person beside the thread is loaded after the texts. */
-const ContactPanel = lazy(async () => ({ default: (await import('./ContactPanel.tsx')).ContactPanel }));
+const ContactPanel = part(async () => (await import('./ContactPanel.tsx')).ContactPanel);
 
 export function Thread({ id, view }: { id: number; view: View }) {
   const navigate = useNavigate();

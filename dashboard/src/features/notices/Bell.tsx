@@ -2,13 +2,13 @@
 
 import { Drawer, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useStore } from '../../graphql/index.ts';
-import { Icon, Skeleton } from '../../ui/index.ts';
+import { Icon, part, Skeleton } from '../../ui/index.ts';
 import styles from './notices.module.css';
 import { unread } from './unread.ts';
 
-const Panel = lazy(async () => ({ default: (await import('./Panel.tsx')).Panel }));
+const Panel = part(async () => (await import('./Panel.tsx')).Panel);
 const MOST_SHOWN = 99;
 
 export function Bell() {

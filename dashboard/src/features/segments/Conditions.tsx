@@ -1,13 +1,13 @@
 // Conditions on a contact for other areas: the builder with its fields, loaded when it is shown.
 
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useQuery } from 'urql';
 import type { Refusal } from '../../graphql/index.ts';
-import { Failure, Skeleton } from '../../ui/index.ts';
+import { Failure, part, Skeleton } from '../../ui/index.ts';
 import type { Group } from './model.ts';
 import { SegmentFields } from './queries.ts';
 
-const Builder = lazy(async () => ({ default: (await import('./Builder.tsx')).Builder }));
+const Builder = part(async () => (await import('./Builder.tsx')).Builder);
 
 interface ConditionsProps {
   filter: Group;

@@ -15,7 +15,7 @@ interface MoveQuestionProps {
   onChoose: (migrate: boolean) => void;
 }
 
-export default function MoveQuestion({ sequence, isOpen, isBusy, onClose, onChoose }: MoveQuestionProps) {
+export function MoveQuestion({ sequence, isOpen, isBusy, onClose, onChoose }: MoveQuestionProps) {
   const { counts, steps_version: version } = sequence;
   const isMounted = useMounted(); // the dialog returns the focus if it opens after that
   const [choice, setChoice] = useState('keep');

@@ -1,10 +1,11 @@
 // The dialog in which an AI writes a text; its form is loaded when it is opened.
 
 import { Button, Modal } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
+import { part } from '../../ui/index.ts';
 
-const ComposeForm = lazy(() => import('./ComposeForm.tsx'));
+const ComposeForm = part(async () => (await import('./ComposeForm.tsx')).ComposeForm);
 
 interface ComposeProps {
   body: string;

@@ -10,7 +10,7 @@ interface ComposeFormProps {
   onChoose: (body: string) => void;
 }
 
-export default function ComposeForm({ onChoose }: ComposeFormProps) {
+export function ComposeForm({ onChoose }: ComposeFormProps) {
   const key = useRef('');
   const act = useAct(ComposeCopy);
   const [goal, setGoal] = useState('');
