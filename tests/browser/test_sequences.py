@@ -234,7 +234,7 @@ async def test_the_texts_of_a_sequence_are_shown_as_one_contact_would_get_them(
     texts = page.get_by_role("list", name="Texts to Bo (+1 202-555-0144)").get_by_role("listitem")
     await texts.first.get_by_text("Welcome to Blue Door. Reply STOP to opt out.").wait_for()
     assert await texts.count() == 2
-    assert "09:00 AM" in await texts.nth(1).get_by_role("time").inner_text()  # 10:00 where Bo is
+    assert ", 9:00 AM" in await texts.nth(1).get_by_role("time").inner_text()  # 10:00 where Bo is
     await screen.sees("2 texts for 2 credits")
     await screen.check(pictures, "sequence-preview")
 

@@ -6,7 +6,7 @@ import styles from './ui.module.css';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-const short = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const short = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const dated = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });

@@ -118,15 +118,22 @@ function Entries({ entries }: { entries: Entry[] }) {
 }
 
 function About({ entry: { subject, details } }: { entry: Entry }) {
-  const said = JSON.stringify(details);
+  const said = textOf(details);
   return (
     <>
       {subject || '–'}
-      {said !== '{}' && (
-        <div className={styles.details}>{said.slice(1, -1).replaceAll('"', '').replaceAll(',', ', ')}</div>
-      )}
+      {said && <div className={styles.details}>{said}</div>}
     </>
   );
+}
+
+/** Return the details of an entry as text: names with their values. */
+function textOf(details: unknown): string {
+  if (Array.isArray(details)) return details.map(textOf).join(', ');
+  if (typeof details !== 'object' || !details) return String(details ?? '–');
+  return Object.entries(details)
+    .map(([name, value]) => `${words(name)}: ${textOf(value)}`)
+    .join(' · ');
 }
 
 function nameOf({ user, key, application, label }: Entry['actor']): string {
