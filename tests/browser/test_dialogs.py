@@ -7,7 +7,7 @@ import pytest
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
 from tests.browser.screen import NARROW, Screen, Windows
-from tests.browser.test_every_page import QUIET
+from tests.browser.test_every_page import GO, QUIET
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -44,9 +44,11 @@ async def test_every_dialog_is_sound_on_a_phone_keeps_the_focus_and_gives_it_bac
 ):
     ids = await populate(scene, work)
     screen = await windows.owner(account, NARROW)
+    await screen.open("/")
     for path, names in DIALOGS.items():
         id = ids.get(path.partition("/$id")[0], 0)
-        await screen.open(path.replace("$view", "open").replace("$id", str(id)))
+        await screen.page.evaluate(GO, path.replace("$view", "open").replace("$id", str(id)))
+        await screen.page.evaluate(QUIET)
         for name in names:
             await open_and_leave(screen, name)
 
