@@ -9,6 +9,7 @@ from strawberry.types.maybe import Maybe
 from app.domain.agents import knowledge, models, queries, service
 from app.domain.agents.models import AgentMode, AgentStatus, KnowledgeKind
 from app.domain.agents.service import LIMITS, AgentFields
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.domain.quiet_hours.rules import clock
 from app.graphql.actors import Actor, actor_of
@@ -246,11 +247,17 @@ class AgentMutation:
             ),
         ],
         mode: Annotated[AgentMode, strawberry.argument(description="The use of its drafts.")] = AgentMode.approve,
-        details: Annotated[AiAgentChanges | None, strawberry.argument(description="Its other fields.")] = None,
+        details: Annotated[
+            AiAgentChanges | None, strawberry.argument(description="Its other fields, none of which is an argument.")
+        ] = None,
     ) -> models.Agent:
         """Create an agent."""
         own: AgentFields = {"name": name, "instructions": instructions, "mode": mode}
-        return await service.create(info.context.unit, {**_fields(details), **own})
+        others = _fields(details)
+        if doubled := sorted(own.keys() & others.keys()):
+            reason = f"{doubled[0]} is an argument of its own. Leave it out of details."
+            raise InvalidInput(reason=reason, field=f"details.{doubled[0]}")
+        return await service.create(info.context.unit, {**others, **own})
 
     @strawberry.mutation(
         graphql_type=AiAgent,

@@ -111,6 +111,11 @@ async def test_an_error_of_rest_names_the_parameter(
             {},
             "steps[1].delay_minutes",
         ),
+        (
+            'mutation { create_ai_agent(name: "A", instructions: "B", details: {mode: shadow}) { id } }',
+            {},
+            "details.mode",
+        ),
         ('mutation { send_message(to: "7", body: "hi", consent_attested: true) { message_id } }', {}, "to"),
     ],
 )
