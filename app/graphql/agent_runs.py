@@ -39,6 +39,40 @@ describe(
     name="AiGateAction",
 )
 describe(
+    GateName,
+    "A gate of an AI agent, in the order in which they are checked.",
+    {
+        "agent": "The agent is paused.",
+        "opt_out": "The contact has opted out.",
+        "dnd": "The contact is set to do-not-disturb.",
+        "hold": "The contact may have opted out.",
+        "consent": "The text is STOP, START or HELP.",
+        "person_answers": "A person answers in the conversation.",
+        "handed_over": "The conversation was handed over to people.",
+        "automatic": "The text is an automatic reply or a reaction.",
+        "closing": "The text asks for no answer.",
+        "window": "The contact's last text is older than 24 hours.",
+        "loop": "The texts look like those of another machine.",
+        "message_limit": "The agent has sent max_messages texts without a person.",
+        "unanswered_limit": "The agent has sent max_unanswered texts without an answer.",
+        "daily_limit": "The agent has answered daily_limit texts in a day.",
+        "hours": "It is outside the hours of the agent.",
+        "injection": "The text tries to instruct the agent.",
+        "person_wanted": "The contact asks for a person.",
+        "anger": "The contact is angry.",
+        "legal": "The text is about a legal matter.",
+        "medical": "The text is about health or an emergency.",
+        "dispute": "The text is about a bill or a refund.",
+        "promise": "The contact asks for a discount or a promise.",
+        "unhelpful": "The answers of the agent did not help.",
+        "credits": "The account has no credits.",
+        "grounding": "No passage is close enough, or the passages do not answer the text.",
+        "output": "The reply broke a rule.",
+        "provider": "The AI failed.",
+    },
+    name="AiGate",
+)
+describe(
     Outcome,
     "The result of a run of an AI agent.",
     {
@@ -62,7 +96,7 @@ ConversationId = Annotated[BigInt, strawberry.argument(description="The conversa
 class AiGateVerdict:
     """A verdict."""
 
-    gate: str = strawberry.field(description="The name of the gate, such as person_wanted.")
+    gate: GateName = strawberry.field(description="The gate.")
     action: Action = strawberry.field(description="Consequence.")
     reason: str = strawberry.field(description="The reason, unless it passes.")
 
@@ -101,7 +135,10 @@ class AiAgentRun:
     @strawberry.field(graphql_type=list[AiGateVerdict], description="The verdicts of the gates, in order.")
     def gates(self) -> Any:
         """Return the verdicts."""
-        return [AiGateVerdict(**{**each, "action": Action(each["action"])}) for each in _run(self).gates]
+        verdicts = (
+            Verdict(GateName(each["gate"]), Action(each["action"]), each["reason"]) for each in _run(self).gates
+        )
+        return [_verdict(each) for each in verdicts]
 
     @strawberry.field(description="The passages that were found, the best first.")
     def passages(self) -> list[AiPassage]:
@@ -270,7 +307,7 @@ def _run(root: object) -> models.AgentRun:
 
 
 def _verdict(verdict: Verdict) -> AiGateVerdict:
-    return AiGateVerdict(gate=GateName(verdict.gate), action=verdict.action, reason=verdict.reason)
+    return AiGateVerdict(gate=verdict.gate, action=verdict.action, reason=verdict.reason)
 
 
 def _passage(passage: Passage) -> AiPassage:

@@ -10,7 +10,7 @@ from app.domain.deliverability import health, history, rates, spam
 from app.domain.deliverability.health import HealthState, NumberHealth, ProblemCode
 from app.domain.deliverability.history import MAX_DAYS, Bucket
 from app.domain.deliverability.rates import DeliveryRate, RateGroup
-from app.domain.deliverability.spam import SpamSign
+from app.domain.deliverability.spam import SourceName, SpamSign
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -125,6 +125,17 @@ describe(
 )
 
 
+describe(
+    SourceName,
+    "The name of a source of signs of spam.",
+    {
+        "own_results": "The results of the number itself.",
+        "public_registers": "Public registers of numbers that are labelled as spam.",
+    },
+    name="SpamSourceName",
+)
+
+
 @strawberry.type(description="A sign of spam.")
 class SpamFinding:
     """A finding."""
@@ -138,7 +149,7 @@ class SpamFinding:
 class SpamSource:
     """A source."""
 
-    name: str = strawberry.field(description="own_results or public_registers.")
+    name: SourceName = strawberry.field(description="The name.")
     is_asked: bool = strawberry.field(description="False for public registers: there are none to ask.")
     text: str = strawberry.field(description="The question that was asked, or the reason why none was.")
 

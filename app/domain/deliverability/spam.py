@@ -31,6 +31,13 @@ class SpamSign(enum.StrEnum):
     volume_jump = enum.auto()
 
 
+class SourceName(enum.StrEnum):
+    """The name of a source of signs of spam."""
+
+    own_results = enum.auto()
+    public_registers = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class SpamFinding:
     """A sign of spam with its figures, and what to do."""
@@ -44,12 +51,15 @@ class SpamFinding:
 class SpamSource:
     """Something that could tell of spam, and whether it was asked."""
 
-    name: str
+    name: SourceName
     is_asked: bool
     text: str
 
 
-SOURCES = (SpamSource("own_results", True, OWN_RESULTS), SpamSource("public_registers", False, NO_REGISTER))
+SOURCES = (
+    SpamSource(SourceName.own_results, True, OWN_RESULTS),
+    SpamSource(SourceName.public_registers, False, NO_REGISTER),
+)
 
 
 @dataclass(frozen=True, slots=True)
