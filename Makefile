@@ -14,8 +14,8 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 CHECKS := check-types check-dashboard check-architecture check-contract check-imports check-format check-lint
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-# Twice as many as there are cores, up to four: while some wait, the others work.
-TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 2 ? 2 : 4)))
+# More than there are cores: while some wait for browsers and servers, the others work.
+TESTERS := $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 2 ? 3 : 5)))
 
 unexport PYTHONDONTWRITEBYTECODE
 

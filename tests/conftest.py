@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from functools import cache, partial
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ hypothesis.settings.load_profile(PROFILE)
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first test process begin with tests that wait, and the second with browsers, while the others work.
+    """Let the first test process begin with tests that wait, and the next two with browsers, while the others work.
 
     Each process gets an equal share of the list; one that is done takes tests from the end of the longest share.
     """
@@ -106,8 +106,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     waiting = [item for prefix in WAITING for item in items if _place(item).startswith(prefix)]
     browsers = [item for item in items if _place(item).startswith(BROWSERS)]
     others = [item for item in items if not _place(item).startswith((*WAITING, *BROWSERS))]
-    beside = max(0, len(items) // getattr(config, "workerinput", {"workercount": 1})["workercount"] - len(waiting))
-    items[:] = [*waiting, *others[:beside], *browsers, *others[beside:]]
+    share = len(items) // getattr(config, "workerinput", {"workercount": 1})["workercount"]
+    rest, half = iter(others), len(browsers) // 2
+    items[:] = []
+    for first in (waiting, browsers[:half], browsers[half:]):
+        items += [*first, *islice(rest, max(0, share - len(first)))]
+    items += rest
 
 
 def _place(item: pytest.Item) -> str:
