@@ -45,15 +45,15 @@ FROM (
   LIMIT $2
 ) r {conversations.join("r.contact_id")} ORDER BY r.id
 """
-# The id of the campaign is a column of `d`, so that each recipient is found by its whole key: a plan of a time with few
-# recipients would else read all that wait, for each batch.
+# The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
+# that wait, for each batch.
 DECIDE = """
 UPDATE campaign_recipients r SET state = d.state, reason = d.reason, message_id = d.message_id, number = d.number,
   body = '', original_body = NULL, due_at = NULL, segments = d.segments, credits = d.credits,
   settled_at = CASE d.state WHEN 'suppressed' THEN $8::timestamptz END
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $9::bigint[])
-  AS d(id, state, reason, message_id, number, segments, credits, campaign_id)
-WHERE r.campaign_id = d.campaign_id AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[])
+  AS d(id, state, reason, message_id, number, segments, credits)
+WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
 
 
@@ -146,5 +146,5 @@ async def _write(connection: Connection, campaign_id: int, decisions: Sequence[D
             [each.segments for each in decisions],
             [each.credits for each in decisions],
             now,
-            [campaign_id] * len(decisions),
+            campaign_id,
         )
