@@ -16,7 +16,15 @@ from tests.graphql.live import Scene
 pytestmark = pytest.mark.anyio
 
 SECOND = "+12025550199"
-RESULTS = {"sent": 100, "delivered": 80, "failed": 20, "filtered": 10, "unreachable": 10, "refused": 0, "opt_outs": 4}
+RESULTS = {
+    "sent": 100,
+    "delivered": 80,
+    "failed": 20,
+    "filtered": 10,
+    "unreachable": 10,
+    "refused": 0,
+    "prompt_opt_outs": 4,
+}
 DEDUCTIONS = ["−15", "−30", "−20"]
 """A rate ten points too low, one text of ten filtered, and four opt-outs after 80 delivered texts."""
 

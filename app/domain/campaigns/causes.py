@@ -53,11 +53,11 @@ async def find(unit: UnitOfWork, campaign: Campaign, groups: Groups) -> list[Fin
 def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate]) -> Iterator[Finding]:
     """Yield the numbers that delivered less than in the 28 days before; with one number, the whole campaign tells."""
     sending = [row for row in rows if row.key]
-    compared = [row for row in sending if row.key in usual] if len(sending) > 1 else []
+    known = [row for row in sending if row.key in usual and _final(row) >= FEWEST]
+    compared = known if len(sending) > 1 else []
     for row in compared:
-        known = usual[row.key]
-        delivered = max(0, known.delivered - row.delivered)
-        before = delivered + max(0, known.failed - row.failed)
+        delivered = max(0, usual[row.key].delivered - row.delivered)
+        before = delivered + max(0, usual[row.key].failed - row.failed)
         if (p := _chance(row.delivered, _final(row), delivered, before)) < SIGNIFICANT / len(compared):
             own, usually = row.delivered / _final(row), delivered / before
             text = (

@@ -117,11 +117,14 @@ async def check(unit: UnitOfWork, phone_number_id: int) -> NumberHealth:
 
 
 async def read(unit: UnitOfWork, phone_number_id: int) -> tuple[PhoneNumber, Figures, Figures]:
-    """Return an active number, its figures of the last 7 days, and those of the 28 days before; raise `NotFound`."""
+    """Return an active number, its figures of the last 7 days, and those of the 28 days before; raise `NotFound`.
+
+    Days begin at midnight UTC; today is added to the last 7.
+    """
     number = await numbers.find(unit, phone_number_id)
     if number is None:
         raise NotFound(kind="active phone number", id=phone_number_id)
-    since = unit.clock.now() - RECENT
+    since = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - RECENT
     recent, before = await _sum(unit, number.phone_number, since)
     looked_at, repeated = await messages.count_repeated(unit, number.phone_number, since)
     return number, replace(recent, looked_at=looked_at, repeated=repeated), before

@@ -49,15 +49,16 @@ WHERE m.error_code IS NULL OR m.error_code <> ALL($7::text[])
 GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
 {ADD}
 """
+NUMBER = "coalesce(e.number, v.sending_number)"
 ADD_ANSWERS = f"""
 INSERT INTO number_hours AS h (account_id, number, hour, carrier, region, segments, {", ".join(ANSWERS)})
-SELECT e.account_id, coalesce(e.number, v.sending_number) AS number, date_trunc('hour', e.at, 'UTC') AS hour, '', '', 0,
+SELECT e.account_id, {NUMBER} AS number, date_trunc('hour', e.at, 'UTC') AS hour, '', '', 0,
   count(*) FILTER (WHERE name = '{NewMessage.name}'), count(*) FILTER (WHERE name = '{NewOptOut.name}'),
   count(*) FILTER (WHERE name = '{NewOptOut.name}' AND
-    {messages.was_texted_since("e.contact_id", f"e.at - interval '{PROMPT_HOURS} hours'", "e.at")})
+    {messages.last_text_before("e.contact_id", NUMBER, "e.at")} > e.at - interval '{PROMPT_HOURS} hours')
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
   AS e(account_id, contact_id, name, number, at) {conversations.join("e.contact_id")}
-WHERE coalesce(e.number, v.sending_number) IS NOT NULL
+WHERE {NUMBER} IS NOT NULL
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 {ADD}
 """

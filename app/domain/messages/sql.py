@@ -39,11 +39,12 @@ def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
     )
 
 
-def was_texted_since(contact_id: str, earliest: str, latest: str) -> str:
-    """Return the condition that a text other than a compliance reply was sent to a contact between two instants."""
+def last_text_before(contact_id: str, number: str, instant: str) -> str:
+    """Return the time of the newest text from a number to a contact before an instant, without compliance replies."""
     return (
-        f"EXISTS (SELECT FROM messages m WHERE m.contact_id = {contact_id} AND m.direction = 'outbound'"
-        f" AND m.purpose <> 'compliance' AND m.sent_at BETWEEN {earliest} AND {latest})"
+        f"(SELECT m.sent_at FROM messages m WHERE m.contact_id = {contact_id} AND m.direction = 'outbound'"
+        f" AND m.from_number = {number} AND m.purpose <> 'compliance' AND m.sent_at <= {instant}"
+        " ORDER BY m.id DESC LIMIT 1)"
     )
 
 

@@ -79,11 +79,11 @@ async def test_a_day_of_a_number_is_compared_with_the_median_of_its_days_before(
     pool: Pool, account: Opened, act: Act
 ) -> None:
     places = {"number": account.phone_number, "region": "1", "segments": 1, "account_id": account.account_id}
-    days = dict(enumerate((40, 301, 5, *[0] * 5, 50, 100, 100, 0, 100, 5000), start=1))
-    for ago, sent in days.items():
-        hour = datetime.now(UTC) - timedelta(days=ago)
-        for carrier, share in (("sandbox", sent // 2), ("other", sent - sent // 2)):
-            await NUMBER_HOURS.insert(pool, **places, hour=hour, carrier=carrier, sent=share)
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    sent = {(1, 0): 40, (7, 0): 150, (7, 23): 151, (8, 23): 50, (9, 0): 100, (10, 0): 100, (12, 0): 100, (13, 0): 5000}
+    for (days, hour), texts in sent.items():
+        at = today - timedelta(days=days) + timedelta(hours=hour)
+        await NUMBER_HOURS.insert(pool, **places, hour=at, carrier="sandbox", sent=texts)
 
     async with act() as unit:
         found = await health.check(unit, account.phone_number_id)

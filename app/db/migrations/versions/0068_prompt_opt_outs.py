@@ -17,6 +17,7 @@ oldest_code = "0056"
 def upgrade() -> None:
     limit_locks()
     op.add_column("number_hours", sa.Column("prompt_opt_outs", sa.BigInteger(), server_default="0", nullable=False))
+    op.execute("UPDATE number_hours SET prompt_opt_outs = opt_outs WHERE opt_outs > 0 AND hour > now() - interval '36 days'")
 
 
 def downgrade() -> None:
