@@ -43,13 +43,27 @@ class Applied:
 async def apply(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Applied:
     """Apply changes under the lock of their integration, and plan the texts that follow from them.
 
-    Returns the results joined, with the booking and the contact of the first change that has one.
+    Returns the results joined, with the booking and the contact of the first one that has a contact: the event is
+    erased with it. Results without a contact count only where no other has one.
     """
     await planning.lock(unit, integration, [id for change in changes for id in _named(change)])
-    results = [await _apply(unit, integration, change) for change in changes]
-    first = next((each for each in results if each.booking_id), results[0])
-    said = [each.result for each in results if each.booking_id] or [first.result]
-    return Applied(" ".join(said), first.booking_id, first.contact_id)
+    about = await _leave_out_unknown(unit, integration, changes)
+    results = [await _apply(unit, integration, change) for change in about]
+    shown = [each for each in results if each.contact_id] or results
+    said = dict.fromkeys(each.result for each in shown)
+    return Applied(" ".join(said), shown[0].booking_id, shown[0].contact_id)
+
+
+async def _leave_out_unknown(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Sequence[Change]:
+    """Return the changes, without no-shows of ids that no booking has where another no-show names one that arrived.
+
+    A tool may not tell which of several ids a booking has: the others would stay empty, out of reach of an erasure.
+    """
+    ids = [change.external_id for change in changes if isinstance(change, NoShow)]
+    named = Booking.integration_id == integration.id, Booking.external_id.in_(ids)
+    arrived = Booking.starts_at.is_not(None) | Booking.contact_id.is_not(None)
+    known = await unit.all(select(Booking.external_id).where(*named, arrived)) if len(ids) > 1 else ()
+    return [each for each in changes if not known or not isinstance(each, NoShow) or each.external_id in known]
 
 
 async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:

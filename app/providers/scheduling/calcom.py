@@ -1,8 +1,9 @@
 """Cal.com: webhooks signed without a time, whose payload its users may change; a moved booking has a new uid.
 
-The people in the seats of an event share its uid. Of them each has a booking of their own here, with the e-mail address
-in its id. An event of a new seat lists everybody, and has the responses of the new person; one of a canceled seat lists
-its person alone; one of a canceled event lists everybody.
+The people in the seats of an event share its uid. Of them each has a booking of their own here, whose id ends with the
+hash of the e-mail address: the address itself would outlive the erasure of its contact. An event of a new seat lists
+everybody, and has the responses of the new person; one of a canceled seat lists its person alone; one of a canceled
+event lists everybody.
 """
 
 import hmac
@@ -89,7 +90,7 @@ def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Chang
     if told:
         yield NoShow(_needed_uid(payload), told_at, any(told.values()))
     for email, is_missing in told.items():
-        yield NoShow(f"{_needed_uid(payload)}#{email}", told_at, is_missing)
+        yield NoShow(_seat(_needed_uid(payload), email), told_at, is_missing)
 
 
 def _tells(attendee: Mapping[str, Any]) -> bool:
@@ -118,12 +119,18 @@ def _booking(payload: Mapping[str, Any], *, is_moved: bool) -> list[Mapping[str,
 
 def _id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
     """Return the id of the booking of an attendee."""
-    return f"{_needed_uid(payload)}#{_email(attendee)}" if _seated(payload) else _needed_uid(payload)
+    uid = _needed_uid(payload)
+    return _seat(uid, _email(attendee)) if _seated(payload) else uid
 
 
 def _old_id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
     old = _old(payload)
-    return f"{old}#{_email(attendee)}" if old and _seated(payload) else old
+    return _seat(old, _email(attendee)) if old and _seated(payload) else old
+
+
+def _seat(uid: str, email: str) -> str:
+    """Return the id of the booking of one person of an event with seats."""
+    return f"{uid}#{sha256(email.encode()).hexdigest()[:16]}"
 
 
 def _email(attendee: Mapping[str, Any]) -> str:

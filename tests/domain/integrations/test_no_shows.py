@@ -8,7 +8,7 @@ import pytest
 
 from app.providers.scheduling_tools import TOOLS
 from tests.domain.integrations.conftest import START, Office
-from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS
+from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS, INTEGRATION_EVENTS
 from tests.factories.integrations import TOOLS as PEERS
 from tests.peers import calendly
 from tests.peers.visits import Visit
@@ -101,6 +101,20 @@ async def test_a_no_show_that_arrives_before_its_booking_counts_when_the_booking
 
     assert await office.bodies() == ["We missed you, Ann."]
     assert await ARRIVED.only(office.services, "status") == "no_show"
+
+
+@EACH
+async def test_a_no_show_adds_no_booking_to_the_one_that_it_is_about_and_is_logged_once(
+    office: Office, kind: str
+) -> None:
+    integration = await office.connect(kind, texts={"no_show": ""})
+    await office.post(integration, CREATED[kind])
+    await office.post(integration, NO_SHOWS[kind])
+    await office.work()
+
+    booking, contact = await BOOKINGS.only(office.services, "id", "contact_id")
+    logged = await INTEGRATION_EVENTS.read(office.services, "booking_id", "contact_id", "result")
+    assert logged[1] == (booking, contact, f"Booking {booking} is no_show. It needs no text.")
 
 
 async def test_a_no_show_of_a_moved_booking_does_not_hide_that_its_event_is_missing(office: Office) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.erasure import service as erasure
 from app.domain.integrations.models import Integration
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.contacts import CONTACTS
@@ -70,8 +71,8 @@ async def test_each_person_in_a_seat_gets_the_texts_of_a_booking_of_their_own(
 ) -> None:
     assert await sent(office) == [(ANN, "confirmation Ann 23 Oct"), (BEN, "confirmation Ben 23 Oct")]
     assert await BOOKINGS.read(office.services, "external_id", "name", "phone") == [
-        ("uid0#ann@example.com", "Ann Lee", ANN),
-        ("uid0#ben@example.com", "Ben Lee", BEN),
+        ("uid0#71d4f55f72fa128d", "Ann Lee", ANN),
+        ("uid0#f871a76fb7b15231", "Ben Lee", BEN),
     ]
 
     office.clock.instant = VISIT.starts_at - timedelta(hours=24)
@@ -135,6 +136,24 @@ async def test_only_the_person_in_a_seat_who_did_not_come_is_told_so(office: Off
     await office.work()
 
     assert await sent(office) == [(BEN, "no_show Ben 23 Oct")]
+    assert await BOOKINGS.read(office.services, "name", "status") == [("Ann Lee", "booked"), ("Ben Lee", "no_show")]
+
+
+async def test_a_no_show_of_a_person_in_a_seat_is_erased_with_the_contact(
+    office: Office, class_of_two: Integration
+) -> None:
+    ben = await CONTACTS.where(phone=BEN).only(office.services, "id")
+    missed = INTEGRATION_EVENTS.where(event="BOOKING_NO_SHOW_UPDATED")
+
+    await office.post(class_of_two, calcom.missed(VISIT, office.clock.now(), ben=True))
+    await office.work()
+    about = await missed.only(office.services, "contact_id")
+    async with office.unit() as unit:
+        await erasure.erase(unit, ben)
+
+    assert about == ben
+    assert await missed.only(office.services, "body", "result") == ("", "The contact was deleted.")
+    assert await BOOKINGS.read(office.services, "name") == ["Ann Lee"]
 
 
 @pytest.mark.parametrize("seats", [None, 5])
