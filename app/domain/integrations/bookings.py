@@ -121,6 +121,8 @@ async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) 
 async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
     """Apply what a tool says about the attendance; it is kept for a booking that has not arrived yet."""
     booking = await _find_or_add(unit, integration, change.external_id, change.told_at)
+    if change.email and booking.email and change.email.lower() != booking.email.lower():
+        return Applied(f"Another attendee of booking {booking.id}.", booking.id, booking.contact_id)
     if booking.attendance_at is None or change.told_at >= booking.attendance_at:
         booking.attendance_at, booking.updated_at = change.told_at, unit.clock.now()
         if booking.status in (BookingStatus.booked, BookingStatus.no_show):

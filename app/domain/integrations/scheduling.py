@@ -82,12 +82,14 @@ class Canceled:
 class NoShow:
     """The attendee of a booking did not come, or did: then `is_missing` is false, and an earlier no-show is withdrawn.
 
-    `told_at` is the tool's time of it; the latest one counts.
+    `told_at` is the tool's time of it; the latest one counts. `email` is the address of the person where the tool tells
+    it: other attendees than the one of the booking change nothing.
     """
 
     external_id: str
     told_at: datetime
     is_missing: bool = True
+    email: str = ""
 
 
 Change = Booked | Canceled | NoShow

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -85,12 +86,16 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
 
 
 def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Change]:
-    """Yield who came, and who did not: of the booking, and of each seat that the event lists."""
-    told = {_email(each): each["noShow"] for each in fields.children(payload, "attendees") if _tells(each)}
-    if told:
-        yield NoShow(_needed_uid(payload), told_at, any(told.values()))
-    for email, is_missing in told.items():
-        yield NoShow(_seat(_needed_uid(payload), email), told_at, is_missing)
+    """Yield who came, and who did not: of the booking, and of each seat. Guests are attendees too.
+
+    Those who did not come are last: they count while it is not known which attendee made the booking.
+    """
+    uid = _needed_uid(payload)
+    told = {_email(each): bool(each["noShow"]) for each in fields.children(payload, "attendees") if _tells(each)}
+    for email, is_missing in sorted(told.items(), key=itemgetter(1)):
+        yield NoShow(uid, told_at, is_missing, email)
+    for email in filter(None, told):
+        yield NoShow(_seat(uid, email), told_at, told[email], email)
 
 
 def _tells(attendee: Mapping[str, Any]) -> bool:

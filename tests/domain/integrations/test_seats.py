@@ -66,6 +66,35 @@ async def test_the_guests_of_a_booking_change_nothing_for_the_person_who_made_it
     assert await CONTACTS.read(office.services, "phone", "first_name") == [(ANN, "Ann")]
 
 
+@pytest.mark.parametrize(
+    ("noted", "status", "told"),
+    [
+        ({"ben": True}, "booked", "Another attendee of booking {}."),
+        (
+            {"ben": True, "ann": False},
+            "booked",
+            "Booking {0} is booked. It needs no text. Another attendee of booking {0}.",
+        ),
+        (
+            {"ann": True, "ben": False},
+            "no_show",
+            "Another attendee of booking {0}. Booking {0} is no_show. It needs no text.",
+        ),
+    ],
+)
+async def test_the_no_show_of_a_guest_is_not_that_of_the_person_who_made_the_booking(
+    office: Office, noted: dict[str, bool], status: str, told: str
+) -> None:
+    integration = await office.connect("calcom", texts=dict.fromkeys(KINDS, ""))
+    await office.post(integration, event("BOOKING_CREATED", "Ann", "Ann", "Ben"))
+    await office.post(integration, calcom.missed(VISIT, office.clock.now(), **noted))
+    await office.work()
+
+    id, contact, found = await BOOKINGS.only(office.services, "id", "contact_id", "status")
+    logged = await INTEGRATION_EVENTS.read(office.services, "contact_id", "result")
+    assert (found, logged[1]) == (status, (contact, told.format(id)))
+
+
 async def test_each_person_in_a_seat_gets_the_texts_of_a_booking_of_their_own(
     office: Office, class_of_two: Integration
 ) -> None:
