@@ -78,7 +78,7 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
             if not _seated(payload):
                 person = _booker(payload)
                 details = _details(payload, question, person) if fields.text(payload, "startTime") else None
-                yield Canceled(_needed_uid(payload), made_at, details, _old(payload))
+                yield Canceled(_id(payload, person), made_at, details, _old(payload))
         case "BOOKING_NO_SHOW_UPDATED":
             yield from _attendance(payload, made_at)
         case _:
@@ -104,8 +104,11 @@ def _tells(attendee: Mapping[str, Any]) -> bool:
 
 def _seated(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the attendees of an event with seats, who have addresses; none of any other event."""
-    has_seats = fields.text(payload, "seatsPerTimeSlot") not in ("", "0", "false")
-    return [each for each in fields.children(payload, "attendees") if _email(each)] if has_seats else []
+    return [each for each in fields.children(payload, "attendees") if _email(each)] if _has_seats(payload) else []
+
+
+def _has_seats(payload: Mapping[str, Any]) -> bool:
+    return fields.text(payload, "seatsPerTimeSlot") not in ("", "0", "false")
 
 
 def _booker(payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,9 +126,13 @@ def _booking(payload: Mapping[str, Any], *, is_moved: bool) -> list[Mapping[str,
 
 
 def _id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
-    """Return the id of the booking of an attendee."""
+    """Return the id of the booking of an attendee; raise `NotThere` where it is not told whose seat it is."""
     uid = _needed_uid(payload)
-    return _seat(uid, _email(attendee)) if _seated(payload) else uid
+    if not _has_seats(payload):
+        return uid
+    if not _email(attendee):
+        raise fields.NotThere("The field attendees.email is missing.")
+    return _seat(uid, _email(attendee))
 
 
 def _old_id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:

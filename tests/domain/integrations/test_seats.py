@@ -125,6 +125,21 @@ async def test_a_canceled_seat_leaves_the_other_one_and_a_canceled_event_ends_al
     assert await BOOKINGS.read(office.services, "status") == ["canceled", "canceled"]
 
 
+async def test_a_canceled_seat_without_an_address_cancels_none_and_fails_visibly(
+    office: Office, class_of_two: Integration
+) -> None:
+    await sent(office)
+    unknown = [{"email": "", "name": "[attendee data unavailable]", "timeZone": "UTC"}]
+
+    await office.post(class_of_two, calcom.event("BOOKING_CANCELLED", VISIT, attendees=unknown, seatsPerTimeSlot=5))
+    await office.work()
+
+    assert await sent(office) == []
+    assert await BOOKINGS.read(office.services, "status") == ["booked", "booked"]
+    failed = INTEGRATION_EVENTS.where(status="failed")
+    assert await failed.only(office.services, "result") == "The field attendees.email is missing."
+
+
 @pytest.mark.parametrize(
     ("mover", "moved"),
     [("Ben@example.com", [(BEN, "rescheduled Ben 24 Oct")]), ("host@example.com", None)],
