@@ -111,10 +111,20 @@ def _has_seats(payload: Mapping[str, Any]) -> bool:
     return fields.text(payload, "seatsPerTimeSlot") not in ("", "0", "false")
 
 
+def _is_booker(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> bool:
+    """Return whether the responses are of an attendee: in an event with seats never of another one than they name."""
+    email = _responses_email(payload) if _has_seats(payload) else ""
+    return _email(attendee) == email if email else attendee == _booker(payload)
+
+
+def _responses_email(payload: Mapping[str, Any]) -> str:
+    return _answer(fields.child(payload, "responses"), "email").lower()
+
+
 def _booker(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the attendee who gave the responses: by their e-mail address, or else the first one."""
     attendees = fields.children(payload, "attendees")
-    email = _answer(fields.child(payload, "responses"), "email").lower()
+    email = _responses_email(payload)
     return next((each for each in attendees if email and _email(each) == email), next(iter(attendees), {}))
 
 
@@ -163,7 +173,7 @@ def _old(payload: Mapping[str, Any]) -> str:
 
 
 def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, Any]) -> Details:
-    is_booker = attendee == _booker(payload)
+    is_booker = _is_booker(payload, attendee)
     responses = fields.child(payload, "responses") if is_booker else {}
     reminders = _reminders(payload, responses) if is_booker else ""
     name = fields.text(attendee, "name") or _answer(responses, "name")

@@ -213,3 +213,14 @@ async def test_a_number_for_text_reminders_beside_the_responses_counts_except_in
 
     assert await sent(office) == ([] if seats else [(ANN, "confirmation Ann 23 Oct")])
     assert await BOOKINGS.only(office.services, "consent") == (None if seats else f"smsReminderNumber: {ANN}")
+
+
+async def test_a_seat_does_not_get_the_phone_and_the_consent_of_the_person_in_another_one(office: Office) -> None:
+    integration = await office.connect("calcom", texts=TEXTS)
+
+    await office.post(integration, event("BOOKING_CREATED", "Ann", "Ben", seatsPerTimeSlot=5))
+    await office.work()
+
+    assert await sent(office) == []
+    assert await BOOKINGS.only(office.services, "name", "phone", "consent") == ("Ben Lee", "", None)
+    assert await CONTACTS.count(office.services) == 0
