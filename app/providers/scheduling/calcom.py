@@ -129,9 +129,12 @@ def _booker(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _booking(payload: Mapping[str, Any], *, is_moved: bool) -> list[Mapping[str, Any]]:
-    """Return the attendees who book, or are moved: everybody where the organizer moves an event with seats."""
+    """Return the attendees who book, or are moved: everybody where the organizer moves an event with seats.
+
+    A person in a seat who moves gets a seat of another event; the organizer may also move the event under its uid.
+    """
     seated, mover = _seated(payload), fields.text(payload, "rescheduledBy").lower()
-    is_of_organizer = is_moved and mover and mover not in map(_email, seated)
+    is_of_organizer = is_moved and (mover not in map(_email, seated) if mover else not _old(payload))
     return seated if seated and is_of_organizer else [_booker(payload)]
 
 

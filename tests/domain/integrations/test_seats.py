@@ -159,13 +159,14 @@ async def test_a_person_moves_their_own_seat_and_the_organizer_all(
     assert await INTEGRATION_EVENTS.where(status="failed").count(office.services) == 0
 
 
+@pytest.mark.parametrize("mover", ["host@example.com", None])
 async def test_an_organizer_who_moves_an_event_under_its_uid_keeps_the_phones_of_all(
-    office: Office, class_of_two: Integration
+    office: Office, class_of_two: Integration, mover: str | None
 ) -> None:
     await sent(office)
     same = Visit(0, START, LATER.starts_at)
 
-    facts = {"seatsPerTimeSlot": 5, "rescheduledBy": "host@example.com", "rescheduleUid": "uid0"}
+    facts = {"seatsPerTimeSlot": 5, "rescheduledBy": mover, "rescheduleUid": "uid0"}
     await office.post(class_of_two, event("BOOKING_RESCHEDULED", "Ann", "Ann", "Ben", visit=same, **facts))
     await office.work()
 
