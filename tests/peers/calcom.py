@@ -25,6 +25,7 @@ VECTOR = Delivery(
 """A delivery that is signed with the secret `secret`."""
 
 OVER = {"BOOKING_CANCELLED": "CANCELLED", "BOOKING_REJECTED": "REJECTED"}
+STATUS = OVER | {"BOOKING_REQUESTED": "PENDING"}
 LANGUAGE = {"language": {"locale": "en"}}
 
 
@@ -71,7 +72,7 @@ def event(name: str, visit: Visit, **payload: Any) -> bytes:
         "length": 30,
         "bookingId": 91 + visit.number,
         "metadata": {"videoCallUrl": f"{BOOKER_URL}/video/{uid}"},
-        "status": OVER.get(name, "ACCEPTED"),
+        "status": STATUS.get(name, "ACCEPTED"),
         "smsReminderNumber": visit.phone or None,
     }
     if name == "BOOKING_RESCHEDULED":

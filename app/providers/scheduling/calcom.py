@@ -4,6 +4,8 @@ The people in the seats of an event share its uid. Of them each has a booking of
 hash of the e-mail address: the address itself would outlive the erasure of its contact. An event of a new seat lists
 everybody, and has the responses of the new person; one of a canceled seat lists its person alone; one of a canceled
 event lists everybody.
+
+A move that needs confirmation ends the former booking at once, and is told as a request for the new one.
 """
 
 import hmac
@@ -72,17 +74,26 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
             for each in _booking(payload, is_moved=is_moved):
                 details = _details(payload, question, each)
                 yield Booked(_id(payload, each), made_at, details, _old_id(payload, each), is_moved)
+        case "BOOKING_REQUESTED" if _old(payload):
+            for each in _booking(payload, is_moved=True):
+                old, new = _old_id(payload, each), _id(payload, each)
+                yield Canceled(old, made_at, replaced_by=new, is_moved=True)
         case "BOOKING_CANCELLED" | "BOOKING_REJECTED":
-            for each in _seated(payload):
-                yield Canceled(_id(payload, each), made_at, None, _old_id(payload, each))
-            if not _seated(payload):
-                person = _booker(payload)
-                details = _details(payload, question, person) if fields.text(payload, "startTime") else None
-                yield Canceled(_id(payload, person), made_at, details, _old(payload))
+            yield from _ended(payload, question, made_at)
         case "BOOKING_NO_SHOW_UPDATED":
             yield from _attendance(payload, made_at)
         case _:
             return
+
+
+def _ended(payload: Mapping[str, Any], question: str, made_at: datetime) -> Iterator[Change]:
+    """Yield the canceled bookings: of the seats that the event lists, or the only one."""
+    for each in _seated(payload):
+        yield Canceled(_id(payload, each), made_at, None, _old_id(payload, each))
+    if not _seated(payload):
+        person = _booker(payload)
+        details = _details(payload, question, person) if fields.text(payload, "startTime") else None
+        yield Canceled(_id(payload, person), made_at, details, _old(payload))
 
 
 def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Change]:

@@ -8,8 +8,9 @@ import pytest
 
 from app.services import Services
 from tests.domain.integrations.conftest import Office, open_office
-from tests.domain.integrations.lives import AROUND, EVERY, LIVES, SHOWN, TEXTS, cover, expect, live, write
+from tests.domain.integrations.lives import AROUND, EVERY, LIVES, SHOWN, TEXTS, VISITS, cover, expect, live, write
 from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS
+from tests.peers import calcom
 
 pytestmark = pytest.mark.anyio
 
@@ -73,6 +74,34 @@ async def test_a_held_booking_gets_its_confirmation_and_reminders_at_the_local_t
         ("reminder_day", "sent", ""),
         ("reminder_hour", "sent", ""),
     ]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize(
+    ("answer", "former", "text"),
+    [
+        ("BOOKING_CREATED", None, "rescheduled"),
+        ("BOOKING_CREATED", "uid0", "rescheduled"),
+        ("BOOKING_REJECTED", "uid0", "canceled"),
+    ],
+)
+async def test_a_move_that_waits_for_its_confirmation_ends_the_reminders_of_the_former_time(
+    office: Office, order: tuple[int, int], answer: str, former: str | None, text: str
+) -> None:
+    integration = await office.connect("calcom", texts=TEXTS | {"confirmation": ""})
+    asked = calcom.event("BOOKING_REQUESTED", VISITS[1], rescheduleUid="uid0", requiresConfirmation=True)
+    events = [calcom.booked(VISITS[0]), asked]
+
+    for place in order:
+        await office.post(integration, events[place])
+        await office.work()
+    office.clock.instant = AROUND[0] - timedelta(minutes=30)
+    await office.work()
+    before = await office.bodies()
+    await office.post(integration, calcom.event(answer, VISITS[1], rescheduleUid=former))
+    await office.work()
+
+    assert (before, await office.bodies()) == ([], [f"{text} {SHOWN[1]}"])
 
 
 @pytest.mark.parametrize(

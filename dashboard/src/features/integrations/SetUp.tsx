@@ -53,7 +53,7 @@ const STEPS: Record<string, (url: string) => ReactNode> = {
   calcom: () => (
     <ol>
       <li>In Cal.com, open Settings, Developer, Webhooks, and add the address with the secret.</li>
-      <li>Choose the triggers Booking created, rescheduled, canceled, rejected, and No-show updated.</li>
+      <li>Choose the triggers Booking created, rescheduled, canceled, rejected, requested, and No-show updated.</li>
       <li>
         In the booking questions of each event type, add the field for text reminders (<code>smsReminderNumber</code>):
         it is the consent.
