@@ -4,12 +4,18 @@ import asyncio
 import os
 import re
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+
 from app.domain.contacts import service as contacts
 from app.domain.crm import service as crm
+from app.domain.crm.service import TOPIC
+from app.jobs.notifier import WAKE, unanswered
 from tests.chaos.connectors import PEOPLE, UNSETTLED, Exchange
 from tests.conftest import unit_of
 from tests.e2e.processes import Process
@@ -127,21 +133,41 @@ class Duel:
         await until(lambda: "worker_started" in self.other.output, TAKE_OVER_SECONDS)
 
     async def _wake(self) -> None:
-        """Have the stopped holder go on; afterwards it alone does some work, so that its former turn is over."""
+        """Have the stopped holder go on: its former turn ends and has written nothing, then it alone does some work."""
         await self._send_to_sleep()
         state = await self._state()
-        os.kill(self.holder.pid, signal.SIGCONT)
-        await asyncio.sleep(1)
+        async with self._until_turn_ends():
+            os.kill(self.holder.pid, signal.SIGCONT)
         assert await self._state() == state
         await self.rename_here()
         await self._settle()
         os.kill(self.other.pid, signal.SIGCONT)
+
+    @asynccontextmanager
+    async def _until_turn_ends(self) -> AsyncGenerator[None]:
+        """Wait after the block for the notification that ends a turn; earlier ones have expired before the block."""
+        redis = self.exchange.weather.redis
+        await until(lambda: _is_missing(redis, unanswered(TOPIC)))
+        async with redis.pubsub() as channel:
+            await channel.subscribe(WAKE)
+            await until(lambda: channel.get_message(timeout=1))  # the subscription
+            yield
+            await until(lambda: _is_notified(channel), TAKE_OVER_SECONDS)
 
     async def _state(self) -> list[Any]:
         """Return what a turn writes."""
         tables = "crm_connections", "crm_links", "crm_pushes", "contacts"
         pool = self.exchange.weather.pool
         return [await pool.fetch(f"SELECT * FROM {table} ORDER BY id") for table in tables]
+
+
+async def _is_missing(redis: Redis, key: str) -> bool:
+    return not await redis.exists(key)
+
+
+async def _is_notified(channel: PubSub) -> bool:
+    notice = await channel.get_message(timeout=1)
+    return notice is not None and notice["data"] == TOPIC.encode()
 
 
 async def _is_free(pool: Any) -> bool:
