@@ -70,7 +70,7 @@ class Fetching:
             if connection.sync == CrmSync.fetching:
                 connection.fetched += len(page.contacts)
                 known = page.total if connection.total is None else connection.total
-                connection.total = max(known, connection.fetched)  # what changes meanwhile is fetched once more
+                connection.total = max(known, connection.fetched)  # a changed record is fetched once more
             if page.contacts:
                 newest = max(each.changed_at for each in page.contacts)
                 connection.fetched_until = min(newest, unit.clock.now() - OVERLAP)
