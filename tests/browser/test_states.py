@@ -10,11 +10,14 @@ import orjson
 import pytest
 from playwright.async_api import Route
 
+from app.domain.campaigns.audience import Audience
 from app.domain.onboarding.service import Opened
+from app.services import Services
 from tests.browser.population import populate
 from tests.browser.screen import Screen, Windows
 from tests.browser.test_every_page import GO, QUIET, ROUTES, addresses
 from tests.browser.test_inbox_team import BEN, add_colleague
+from tests.factories.campaigns import CAMPAIGNS
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -40,6 +43,9 @@ OWN = {"account:write", "billing:write"}
 """The scopes that a member lacks."""
 
 REQUESTED = "() => performance.getEntriesByType('resource').some(({ name }) => name.includes('ComposeForm'))"
+
+IDLE = "() => new Promise(done => requestIdleCallback(() => requestIdleCallback(done)))"
+"""Waits until the browser was idle twice; parts of pages are loaded ahead the first time."""
 
 ACTS: tuple[tuple[str, str, dict[str, str], str], ...] = (
     ("/agents", "New agent", {"Name": "Robin", "Instructions": "Be brief."}, "Make the agent"),
@@ -101,7 +107,7 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
     await screen.heading("New template").wait_for()
 
 
-async def test_a_dialog_opens_without_a_connection_and_what_was_typed_stays_when_its_code_could_not_be_loaded(
+async def test_a_dialog_opens_without_a_connection_and_the_typed_text_stays_when_its_code_could_not_be_loaded(
     windows: Windows, account: Opened
 ):
     screen = await windows.owner(account)
@@ -121,6 +127,65 @@ async def test_a_dialog_opens_without_a_connection_and_what_was_typed_stays_when
         await dialog.wait_for(state="hidden")
         assert await text.input_value() == "Hello!"
         await page.context.set_offline(False)
+
+
+async def test_a_part_that_was_not_loaded_ahead_without_a_connection_opens_when_there_is_one_again(
+    windows: Windows, account: Opened
+):
+    screen = await windows.owner(account)
+    page, asked = screen.page, list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    await page.add_init_script("Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false })")
+    await page.route("**/ComposeForm-*.js", cut)
+    await screen.open("/templates/new")
+    await page.evaluate(IDLE)
+    assert [url for url in asked if "ComposeForm" in url] == []
+    await page.unroute("**/ComposeForm-*.js")
+    await screen.press("Write with AI")
+    await page.get_by_role("dialog").get_by_label("Goal", exact=True).wait_for()
+
+
+@pytest.mark.parametrize(("key", "name"), [("Control+k", "Palette"), ("?", "KeysHelp")])
+async def test_a_dialog_of_the_shell_that_could_not_be_loaded_says_so_until_it_is_closed(
+    windows: Windows, account: Opened, key: str, name: str
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await page.route(f"**/{name}-*.js", cut)
+    await screen.open("/settings/profile")
+    alert = page.get_by_role("alert").filter(has_text="The code of this part of the page could not be loaded.")
+    await page.keyboard.press(key)
+    await alert.wait_for()
+    await page.keyboard.press("Escape")
+    await alert.wait_for(state="detached")
+
+    await page.unroute(f"**/{name}-*.js")
+    await page.keyboard.press(key)
+    async with page.expect_event("load"):
+        await screen.press("Load the page again")
+    await screen.heading().wait_for()
+    await page.keyboard.press(key)
+    await page.get_by_role("dialog").wait_for()
+    assert await alert.count() == 0
+
+
+@pytest.mark.parametrize(("status", "name"), [("draft", "Editor"), ("completed", "Results")])
+async def test_a_page_whose_content_could_not_be_loaded_opens_when_it_is_tried_again(
+    windows: Windows, services: Services, account: Opened, status: str, name: str
+):
+    kept = {"account_id": account.account_id, "name": "Autumn", "body": "", "created_by": "", "status": status}
+    id = await CAMPAIGNS.insert(services, audience=Audience(everyone=True).to_json(), **kept)
+    screen = await windows.owner(account)
+    page = screen.page
+    await page.route(f"**/{name}-*.js", cut)
+    await screen.open("/settings/profile")
+    await go(screen, f"/campaigns/{id}")
+    await screen.heading("This page failed").wait_for()
+    await page.unroute(f"**/{name}-*.js")
+    await screen.press("Try again")
+    await screen.heading("Autumn").wait_for()
+    await page.evaluate(QUIET)
+    assert await page.locator(ALERTS).count() == 0
 
 
 async def test_an_unanswered_action_says_so_keeps_the_typed_text_and_succeeds_when_repeated(

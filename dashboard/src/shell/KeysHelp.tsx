@@ -3,7 +3,7 @@
 import { Kbd, Modal } from '@mantine/core';
 import { PLACES } from './navigation.ts';
 import styles from './shell.module.css';
-import { showKeys, useShown } from './shown.ts';
+import { type ShownProps, useShown } from './shown.ts';
 
 const KEYS: [string, string][] = [
   ['?', 'Show these keys'],
@@ -24,10 +24,10 @@ const KEYS: [string, string][] = [
   ['Esc', 'Close, or leave the field'],
 ];
 
-export function KeysHelp() {
-  const isShown = useShown(showKeys);
+export function KeysHelp({ isOpen, onClose }: ShownProps) {
+  const isShown = useShown(isOpen);
   return (
-    <Modal opened={isShown} onClose={() => showKeys.set(false)} title="Keyboard shortcuts">
+    <Modal opened={isShown} onClose={onClose} title="Keyboard shortcuts">
       <dl className={styles.keys}>
         {KEYS.map(([key, meaning]) => (
           <Key key={key} keys={key} meaning={meaning} />

@@ -8,7 +8,7 @@ import { graphql, refusalOf, useViewer } from '../graphql/index.ts';
 import { Icon, useSettled } from '../ui/index.ts';
 import { type Command, commandOf, commandsFor, recentOf, remember } from './palette.ts';
 import styles from './palette.module.css';
-import { showPalette, useShown } from './shown.ts';
+import { type ShownProps, useShown } from './shown.ts';
 
 const Search = graphql(`
   query PaletteSearch($text: String!) {
@@ -23,14 +23,13 @@ const Search = graphql(`
 
 const LIST = 'palette-list';
 
-export function Palette() {
-  const isOpen = useShown(showPalette);
-  const close = () => showPalette.set(false);
+export function Palette({ isOpen, onClose }: ShownProps) {
+  const isShown = useShown(isOpen);
   return (
-    <Modal.Root opened={isOpen} onClose={close} padding={0} yOffset="10dvh" size={600}>
+    <Modal.Root opened={isShown} onClose={onClose} padding={0} yOffset="10dvh" size={600}>
       <Modal.Overlay />
       <Modal.Content radius={16} aria-label="Search and commands">
-        <Field onDone={close} />
+        <Field onDone={onClose} />
       </Modal.Content>
     </Modal.Root>
   );

@@ -3,18 +3,20 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useStore } from '../graphql/index.ts';
-import { part } from '../ui/index.ts';
+import { dialog } from '../ui/index.ts';
 import { useCommandKey, useKeys } from './keys.ts';
 import { Later } from './Later.tsx';
 import { PLACES } from './navigation.ts';
 import { showKeys, showPalette } from './shown.ts';
 
-const KeysHelp = part(async () => (await import('./KeysHelp.tsx')).KeysHelp);
-const Palette = part(async () => (await import('./Palette.tsx')).Palette);
+const KeysHelp = dialog(async () => (await import('./KeysHelp.tsx')).KeysHelp);
+const Palette = dialog(async () => (await import('./Palette.tsx')).Palette);
 
 export function Shortcuts() {
   const navigate = useNavigate();
   const isLeading = useRef(false);
+  const keys = useStore(showKeys);
+  const palette = useStore(showPalette);
   useCommandKey('k', () => showPalette.set(true));
   useKeys((key, event) => {
     if (key === '?') showKeys.set(true);
@@ -25,11 +27,11 @@ export function Shortcuts() {
   });
   return (
     <>
-      <Later isWanted={useStore(showKeys)}>
-        <KeysHelp />
+      <Later isWanted={keys}>
+        <KeysHelp isOpen={keys} onClose={() => showKeys.set(false)} />
       </Later>
-      <Later isWanted={useStore(showPalette)}>
-        <Palette />
+      <Later isWanted={palette}>
+        <Palette isOpen={palette} onClose={() => showPalette.set(false)} />
       </Later>
     </>
   );

@@ -3,8 +3,7 @@
 import { Button } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import { Empty, Page } from '../ui/index.ts';
-import { isReachable } from './page.ts';
+import { Empty, Page, reload } from '../ui/index.ts';
 
 export function Missing() {
   return (
@@ -33,9 +32,4 @@ export function RouteError({ error }: ErrorComponentProps) {
       </Empty>
     </Page>
   );
-}
-
-/** Load the page again, unless that would end at the browser's page for a lost connection. */
-async function reload(): Promise<void> {
-  if (await isReachable()) window.location.reload();
 }

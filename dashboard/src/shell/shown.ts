@@ -1,13 +1,18 @@
-// The parts of the shell that a key or a button shows.
+// The dialogs of the shell that a key or a button shows.
 
 import { useMounted } from '@mantine/hooks';
-import { createStore, type Store, useStore } from '../graphql/index.ts';
+import { createStore } from '../graphql/index.ts';
 
 export const showPalette = createStore(false);
 export const showKeys = createStore(false);
 
-/** Tell whether a part is shown, not before it is mounted: a dialog returns the focus if it opens after that. */
-export function useShown(part: Store<boolean>): boolean {
+export interface ShownProps {
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Tell whether a dialog is shown, not before it is mounted: it returns the focus if it opens after that. */
+export function useShown(isOpen: boolean): boolean {
   const isMounted = useMounted();
-  return useStore(part) && isMounted;
+  return isOpen && isMounted;
 }

@@ -1,25 +1,45 @@
 // A part of a page whose code is loaded after that of the page.
 
+import { Modal } from '@mantine/core';
 import { type ComponentType, lazy } from 'react';
-import { Notice } from './states.tsx';
+import { reload } from './reload.ts';
+import { Refused } from './states.tsx';
 
 const whenIdle = window.requestIdleCallback ?? ((call: () => void) => window.setTimeout(call, 200));
+const REFUSAL = { code: 'unloaded', text: 'The code of this part of the page could not be loaded.' };
 
-function Unloaded() {
-  return (
-    <Notice kind="bad">
-      <span role="alert">
-        This part of the page could not be loaded. What you typed is still here: save it, then load the page again.
-      </span>
-    </Notice>
-  );
+interface DialogProps {
+  isOpen: boolean;
+  onClose: () => void;
 }
 
 /**
  * Return a component whose code is loaded when the page is idle, so that it opens without a connection too. If it could
  * not be loaded, the page around it stays: a browser does not load a module again that it failed to load.
  */
-export function part<Props extends object>(load: () => Promise<ComponentType<Props>>) {
-  whenIdle(() => void load().catch(() => {}));
-  return lazy(async () => ({ default: await load().catch((): ComponentType<Props> => Unloaded) }));
+export function part<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  Failed: ComponentType<Props> = Unloaded,
+) {
+  whenIdle(() => {
+    if (navigator.onLine) void load().catch(() => {});
+  });
+  return lazy(async () => ({ default: await load().catch(() => Failed) }));
+}
+
+/** Return a dialog as `part` does; if its code could not be loaded, a dialog that says so opens in its place. */
+export function dialog<Props extends DialogProps>(load: () => Promise<ComponentType<Props>>) {
+  return part(load, UnloadedDialog);
+}
+
+function Unloaded() {
+  return <Refused refusal={REFUSAL} retry={() => void reload()} retryLabel="Load the page again" />;
+}
+
+function UnloadedDialog({ isOpen, onClose }: DialogProps) {
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="Not loaded">
+      <Unloaded />
+    </Modal>
+  );
 }

@@ -1,16 +1,17 @@
 // One campaign: as a draft its editor, then its results.
 
 import { getRouteApi } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 import { useQuery } from 'urql';
 import { useUpdates } from '../../graphql/index.ts';
-import { Absent, Page, part, Skeleton } from '../../ui/index.ts';
+import { content } from '../../shell/page.ts';
+import { Absent, Page, Skeleton } from '../../ui/index.ts';
 import { Actions } from './Actions.tsx';
 import { CampaignState } from './CampaignState.tsx';
 import { CampaignOne } from './queries.ts';
 
-const Editor = part(async () => (await import('./Editor.tsx')).Editor);
-const Results = part(async () => (await import('./Results.tsx')).Results);
+const Editor = lazy(() => content(() => import('./Editor.tsx'), 'Editor'));
+const Results = lazy(() => content(() => import('./Results.tsx'), 'Results'));
 
 const route = getRouteApi('/campaigns/$id');
 

@@ -5,13 +5,13 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { Later } from '../../shell/Later.tsx';
-import { Absent, Page, part, Refused, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, dialog, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
 import { changesOf, draftOf } from './model.ts';
 import { UpdateSequence } from './mutations.ts';
 import { type Sequence, SequenceOne } from './queries.ts';
 import { isComplete, SequenceForm } from './SequenceForm.tsx';
 
-const MoveQuestion = part(async () => (await import('./MoveQuestion.tsx')).MoveQuestion);
+const MoveQuestion = dialog(async () => (await import('./MoveQuestion.tsx')).MoveQuestion);
 const route = getRouteApi('/sequences/$id/edit');
 
 export function EditSequencePage() {
