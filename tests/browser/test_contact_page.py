@@ -138,3 +138,23 @@ async def test_a_job_is_canceled_and_contacts_are_exported(windows: Windows, sce
     await work(scene)
     await screen.press("Download the file")
     await screen.sees("Done: 2 of 2")
+
+
+async def test_another_filter_loads_the_list_once_beside_a_job_that_is_done(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await add_contacts(scene.services, account.account_id, ["+12025551000"])
+    screen = await windows.owner(account)
+    page, asked = screen.page, list[str]()
+    await screen.open("/contacts")
+    await screen.press("Export")
+    await page.get_by_role("region", name="Export contacts").wait_for()
+    await work(scene)
+    await screen.sees("Done: 1 of 1")
+    await page.reload(wait_until="networkidle")
+    page.on("request", lambda request: asked.append((request.post_data_json or {}).get("operationName", request.url)))
+    await page.get_by_role("combobox", name="Stage").click()
+    await page.get_by_role("option", name="Qualified").click()
+    await screen.sees("No contact matches.")
+    assert sorted(asked) == ["ContactsCount", "ContactsPage"]
+    await screen.sees("Done: 1 of 1")

@@ -7,20 +7,20 @@ import { usePages, useUpdates } from '../../graphql/index.ts';
 import { Empty, Failure, Skeleton } from '../../ui/index.ts';
 import { BulkBar } from './BulkBar.tsx';
 import { ContactGrid } from './ContactGrid.tsx';
-import { JobProgress } from './JobProgress.tsx';
 import { contactsListing } from './queries.ts';
 import type { ContactsSearch } from './search.ts';
 
 interface ContactListProps {
   filter: ContactsSearch;
   sort: ContactsSearch['sort'];
-  job?: number;
+  /** Whether contacts may be chosen for another job. */
+  mayChange: boolean;
   total?: number;
-  onJob: (id?: number) => void;
+  onJob: (id: number) => void;
   onReload: () => void;
 }
 
-export function ContactList({ filter, sort = 'date_added', job, total, onJob, onReload }: ContactListProps) {
+export function ContactList({ filter, sort = 'date_added', mayChange, total, onJob, onReload }: ContactListProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const pages = usePages(contactsListing, { ...filter, sort });
   const reload = () => {
@@ -33,8 +33,7 @@ export function ContactList({ filter, sort = 'date_added', job, total, onJob, on
   });
   return (
     <>
-      {job && <JobProgress key={job} id={job} onEnd={reload} onClose={() => onJob()} />}
-      {chosen.size > 0 && !job && <BulkBar chosen={chosen} filter={filter} total={total} onJob={onJob} />}
+      {mayChange && chosen.size > 0 && <BulkBar chosen={chosen} filter={filter} total={total} onJob={onJob} />}
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton rows={10} />}
       {pages.rows.length === 0 && !pages.isLoading && !pages.error && <None filter={filter} />}

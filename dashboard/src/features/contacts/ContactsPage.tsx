@@ -1,13 +1,15 @@
-// All contacts: filtered by the address, and what can be made of them.
+// The list of contacts, with its filters, its actions and the progress of a job.
 
 import { Button } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
 import { Badge, count, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
 import { EditDialog } from './ContactForm.tsx';
 import { ContactList } from './ContactList.tsx';
 import { Filters } from './Filters.tsx';
+import { JobProgress } from './JobProgress.tsx';
 import { Export } from './mutations.ts';
 import { ContactsCount } from './queries.ts';
 import type { ContactsSearch } from './search.ts';
@@ -19,9 +21,15 @@ export function ContactsPage() {
   const { sort, job, ...conditions } = filter;
   const navigate = useNavigate();
   const [isAdding, setAdding] = useNewDialog();
+  const [turn, setTurn] = useState(0);
   const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
   const setFilter = (search: ContactsSearch) => void navigate({ to: '/contacts', search, replace: true });
   const follow = (next?: number) => setFilter({ ...filter, job: next });
+  const recount = () => countAgain({ requestPolicy: 'network-only' });
+  const reload = () => {
+    setTurn((old) => old + 1);
+    recount();
+  };
   const total = data?.contacts;
   return (
     <Page
@@ -30,14 +38,15 @@ export function ContactsPage() {
       actions={<Actions filter={conditions} onAdd={() => setAdding(true)} onJob={follow} />}
     >
       <Filters filter={filter} onChange={setFilter} />
+      {job && <JobProgress key={job} id={job} onEnd={reload} onClose={() => follow()} />}
       <ContactList
-        key={JSON.stringify([conditions, sort])}
+        key={JSON.stringify([conditions, sort, turn])}
         filter={conditions}
         sort={sort}
-        job={job}
+        mayChange={!job}
         onJob={follow}
         total={total?.total_count}
-        onReload={() => countAgain({ requestPolicy: 'network-only' })}
+        onReload={recount}
       />
       <EditDialog
         isOpen={isAdding}
