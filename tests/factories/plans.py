@@ -1,7 +1,7 @@
 """PostgreSQL's plans of statements."""
 
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from app.db.engine import Pool
@@ -17,6 +17,14 @@ async def plan(pool: Pool, statement: str, *arguments: Any) -> str:
     The tables of a test are small, so that PostgreSQL would scan each of them.
     """
     return "\n".join(await _explain(pool, [NO_SEQUENTIAL_SCANS], statement, *arguments))
+
+
+@asynccontextmanager
+async def statistics_of_an_empty_table(pool: Pool, rows: Rows) -> AsyncGenerator[None]:
+    """Analyze an empty table, and keep PostgreSQL from analyzing it again as it grows."""
+    await pool.execute(f"ALTER TABLE {rows.table} SET (autovacuum_enabled = false); ANALYZE {rows.table}")
+    yield
+    await pool.execute(f"ALTER TABLE {rows.table} RESET (autovacuum_enabled)")
 
 
 async def list_kept_plan(

@@ -22,7 +22,7 @@ from tests.factories.campaigns import (
     states,
 )
 from tests.factories.messages import OUTBOUND, OUTGOING
-from tests.factories.plans import plan
+from tests.factories.plans import plan, statistics_of_an_empty_table
 from tests.factories.tables import ahead
 
 pytestmark = pytest.mark.anyio
@@ -160,16 +160,12 @@ async def test_a_breakdown_by_hour_or_parts_names_them(
 async def test_a_batch_finds_each_recipient_by_its_whole_key_and_reads_no_others(
     pool: Pool, send: Make, accept: Accept
 ) -> None:
-    """The table was analyzed while it was empty, and is not again before the batch."""
-    await pool.execute("ALTER TABLE campaign_recipients SET (autovacuum_enabled = false)")
-    await pool.execute("ANALYZE campaign_recipients")
-    await add_people(pool, 500)
-    campaign = await send()
-    await accept(1)
-    ids = sorted(await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id"))[:10]
-    decided = [[value] * 10 for value in ("claimed", "", 1, "+12025550143", 1, 1)]
-
-    found = await plan(pool, enqueue.DECIDE, ids, *decided, datetime(2026, 1, 1, tzinfo=UTC), campaign.id)
-    await pool.execute("ALTER TABLE campaign_recipients RESET (autovacuum_enabled)")
+    async with statistics_of_an_empty_table(pool, CAMPAIGN_RECIPIENTS):
+        await add_people(pool, 500)
+        campaign = await send()
+        await accept(1)
+        ids = sorted(await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id"))[:10]
+        decided = [[value] * 10 for value in ("claimed", "", 1, "+12025550143", 1, 1)]
+        found = await plan(pool, enqueue.DECIDE, ids, *decided, datetime(2026, 1, 1, tzinfo=UTC), campaign.id)
 
     assert "AND (id = ANY (" in found
