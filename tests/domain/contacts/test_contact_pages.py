@@ -142,7 +142,7 @@ async def test_the_total_is_of_the_own_account(
 
 async def test_no_list_of_contacts_reads_the_whole_table(services: Services, account: Opened, unit: UnitOfWork) -> None:
     await _fill(services, account, 20_000)
-    await services.database.pool.execute("ANALYZE contacts")
+    await services.database.pool.execute("ANALYZE contacts, contact_tags")
     lists = {
         **{sort.value: (EVERYONE, sort) for sort in ContactSort},
         "search": (ContactFilter(search="son 777"), ContactSort.date_added),

@@ -3,12 +3,14 @@
 import { TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { type Refusal, useMay } from '../../graphql/index.ts';
-import { Card, Refused } from '../../ui/index.ts';
+import { Later } from '../../shell/Later.tsx';
+import { Card, part, Refused } from '../../ui/index.ts';
 import type { SequenceDraft } from './model.ts';
-import { DraftPreview } from './Preview.tsx';
 import { Rules } from './Rules.tsx';
 import styles from './sequences.module.css';
 import { Steps } from './Steps.tsx';
+
+const DraftPreview = part(async () => (await import('./Preview.tsx')).DraftPreview);
 
 interface SequenceFormProps {
   draft: SequenceDraft;
@@ -47,7 +49,9 @@ export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: S
         </div>
         <div>
           <Rules draft={draft} onChange={edit} />
-          {mayPreview && <DraftPreview draft={draft} />}
+          <Later isWanted={mayPreview}>
+            <DraftPreview draft={draft} />
+          </Later>
         </div>
       </div>
       {isElsewhere && refusal.code !== 'conflict' && <Refused refusal={refusal} />}
