@@ -21,6 +21,8 @@ ARCHIVED = "sequence_archived"
 IS_FOLLOWED = "EXISTS (SELECT FROM sequences WHERE follows_below IS NOT NULL)"
 """The condition that enrollments of a sequence are to follow it."""
 
+FIND_FOLLOWED = "SELECT id, account_id FROM sequences WHERE follows_below IS NOT NULL ORDER BY id"
+
 _PART = """
 chosen AS MATERIALIZED (
   SELECT id FROM sequence_enrollments WHERE sequence_id = :sequence_id AND status = 'active' AND id < :below
@@ -64,16 +66,15 @@ async def begin(unit: UnitOfWork, sequence: Sequence, version: int | None) -> No
 
 
 async def go_on(database: Database, clock: Clock, notify: Notify) -> bool:
-    """Let the next part of some sequence follow; return whether more may have to."""
-    row = await database.pool.fetchrow("SELECT id, account_id FROM sequences WHERE follows_below IS NOT NULL LIMIT 1")
-    if row is None:
-        return False
-    async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, notify) as unit:
-        waiting = select(Sequence).where(Sequence.id == row["id"], Sequence.follows_below.is_not(None))
-        sequence = await unit.one(waiting.with_for_update(key_share=True))
-        if sequence is not None:
-            await _go_on(unit, sequence)
-    return True
+    """Let the next part of each sequence follow, so that none waits for another; return whether more may have to."""
+    rows = await database.pool.fetch(FIND_FOLLOWED)
+    for row in rows:
+        async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, notify) as unit:
+            waiting = select(Sequence).where(Sequence.id == row["id"], Sequence.follows_below.is_not(None))
+            sequence = await unit.one(waiting.with_for_update(key_share=True))
+            if sequence is not None:
+                await _go_on(unit, sequence)
+    return bool(rows)
 
 
 async def _go_on(unit: UnitOfWork, sequence: Sequence) -> None:

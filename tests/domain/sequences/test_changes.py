@@ -358,6 +358,22 @@ async def test_many_contacts_move_part_by_part_and_none_gets_an_old_text_meanwhi
 
 
 @pytest.mark.usefixtures("in_pairs")
+async def test_the_contacts_of_a_sequence_move_beside_those_of_a_larger_one(
+    make: Any, enroll: Any, change: Any, act: Any, drip: Drip, pool: Pool
+) -> None:
+    larger, smaller = await make(), await make(name="Trial")
+    await enroll_many(act, enroll, larger, 7)
+    for contact_id in (await CONTACTS.read(pool, "id"))[:3]:
+        await enroll(smaller, contact_id)
+    for id in (larger, smaller):
+        await change(id, {"steps": [NewStep(0, "Hello {first_name}", key=1)]}, migrate=True)
+
+    await drip.run()
+
+    assert await versions(pool) == [1, 1, 1, 2, 2, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.usefixtures("in_pairs")
 async def test_the_contacts_of_a_large_archived_sequence_leave_in_batches_and_later_ones_stay(
     make: Any, enroll: Any, act: Any, drip: Drip, pool: Pool
 ) -> None:
