@@ -122,8 +122,8 @@ class IntegrationEvent:
     status: EventStatus = strawberry.field(description="State of the event.")
     result: str = strawberry.field(description="Its effect, or the reason why it could not be applied.")
     body: str = strawberry.field(
-        description="The body as it came; empty after 14 days, once its contact is deleted, and once one of a CRM is "
-        "applied.",
+        description="The body as it came; empty after 14 days, once its contact is deleted, and once an event is "
+        "applied that is of a CRM, lists several people, or changes nothing.",
         directives=guarded("contacts:read"),
     )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact that it was about.")

@@ -10,6 +10,8 @@ import orjson
 from app.domain.kernel import instants
 
 MAX_TEXT = 1000
+MAX_ID = 200
+"""The length of ids: an index cannot hold much longer ones."""
 REFUSALS = frozenset({"", "0", "off", "null", "n", "[]"})
 """Answers to a question of consent, in lower case, that are not a consent."""
 
@@ -67,6 +69,19 @@ def needed(source: Mapping[str, Any], name: str) -> str:
     if not value:
         raise NotThere(f"The field {name} is missing.")
     return value
+
+
+def identifier(source: Mapping[str, Any], name: str) -> str:
+    """Return a member that is an id, or an empty text; raise `NotThere` for a longer one than an index can hold."""
+    id = text(source, name)
+    if len(id) > MAX_ID:
+        raise NotThere(f"The field {name} has more than {MAX_ID} characters.")
+    return id
+
+
+def needed_identifier(source: Mapping[str, Any], name: str) -> str:
+    """Return a member that is an id; raise `NotThere` where it is empty or too long."""
+    return identifier(source, name) or needed(source, name)
 
 
 def instant(source: Mapping[str, Any], name: str) -> datetime:

@@ -1,7 +1,7 @@
 """Applies stored events: each in one transaction with everything that follows from it."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -120,7 +120,7 @@ class Applier:
             return True
         done = await self._perform(unit, integration, event)
         values = {
-            "body": "" if integration.kind in self.ports.receivers else event.body,
+            "body": event.body if done and done.keeps_body else "",
             "status": EventStatus.ignored if done is None else EventStatus.applied,
             "result": "This event changes nothing." if done is None else done.result[:MAX_RESULT],
             "booking_id": done and done.booking_id,
@@ -134,9 +134,13 @@ class Applier:
         if integration.kind == WEBHOOK:
             return await hook_actions.perform(unit, integration, event.body, f"webhook/{event.id}")
         if receiver := self.ports.receivers.get(integration.kind):
-            return await receiver.apply(unit, integration, event.body)
+            applied = await receiver.apply(unit, integration, event.body)
+            return applied and replace(applied, keeps_body=False)
         notice = self.ports.tools[integration.kind].read(event.body.encode(), integration.consent_question)
-        return await bookings.apply(unit, integration, notice.changes) if notice.changes else None
+        if not notice.changes:
+            return None
+        applied = await bookings.apply(unit, integration, notice.changes)
+        return replace(applied, keeps_body=not notice.is_shared)
 
     async def _fail(self, due: DueEvent, reason: str) -> None:
         """Record why an event cannot be applied, for the log and the health of its integration."""

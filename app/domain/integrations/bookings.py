@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import or_, select
+from sqlalchemy import or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.consent import service as consent
@@ -19,6 +19,7 @@ from app.domain.contacts import service as contact_service
 from app.domain.contacts.models import Contact, ContactFields, TimeZoneSource
 from app.domain.integrations import planning
 from app.domain.integrations.models import Booking, BookingStatus, Integration
+from app.domain.integrations.models import IntegrationEvent as Event
 from app.domain.integrations.scheduling import Booked, Canceled, Change, Details, NoShow
 from app.domain.kernel import time_zones
 from app.domain.kernel.errors import DomainError, InvalidInput
@@ -33,11 +34,15 @@ CONSENT_METHOD = "booking_form"
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The result of an event: a sentence, and the booking and the contact that it is about."""
+    """The result of an event: a sentence, and the booking and the contact that it is about.
+
+    The body of the event is kept for a time where `keeps_body`, and until the contact is erased.
+    """
 
     result: str
     booking_id: int | None = None
     contact_id: int | None = None
+    keeps_body: bool = True
 
 
 async def apply(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Applied:
@@ -47,23 +52,10 @@ async def apply(unit: UnitOfWork, integration: Integration, changes: Sequence[Ch
     erased with it. Results without a contact count only where no other has one.
     """
     await planning.lock(unit, integration, [id for change in changes for id in _named(change)])
-    about = await _leave_out_unknown(unit, integration, changes)
-    results = [await _apply(unit, integration, change) for change in about]
+    results = [await _apply(unit, integration, change) for change in changes]
     shown = [each for each in results if each.contact_id] or results
     said = dict.fromkeys(each.result for each in shown)
     return Applied(" ".join(said), shown[0].booking_id, shown[0].contact_id)
-
-
-async def _leave_out_unknown(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Sequence[Change]:
-    """Return the changes, without no-shows of ids that no booking has where another no-show names one that arrived.
-
-    A tool may not tell which of several ids a booking has: the others would stay empty, out of reach of an erasure.
-    """
-    ids = [change.external_id for change in changes if isinstance(change, NoShow)]
-    named = Booking.integration_id == integration.id, Booking.external_id.in_(ids)
-    arrived = Booking.starts_at.is_not(None) | Booking.contact_id.is_not(None)
-    known = await unit.all(select(Booking.external_id).where(*named, arrived)) if len(ids) > 1 else ()
-    return [each for each in changes if not known or not isinstance(each, NoShow) or each.external_id in known]
 
 
 async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:
@@ -87,7 +79,7 @@ def _named(change: Change) -> list[str]:
         case Canceled():
             return [change.external_id, change.replaces, change.replaced_by]
         case NoShow():
-            return [change.external_id]
+            return [change.external_id, change.person_id]
 
 
 async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> Booking:
@@ -98,6 +90,7 @@ async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> B
         booking.is_moved |= change.is_moved or (known and was != booking.starts_at)
         booking.made_at = change.made_at
     booking.is_known = True
+    await _take_attendance(unit, integration, booking, change.person_id)
     await _link(unit, integration, booking, change)
     return booking
 
@@ -120,16 +113,38 @@ async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) 
 
 async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
     """Apply what a tool says about the attendance; it is kept for a booking that has not arrived yet."""
-    booking = await _find_or_add(unit, integration, change.external_id, change.told_at)
+    booking = await _find(unit, integration, change.external_id)
+    if booking is None or (change.person_id and booking.starts_at is None):
+        id = change.person_id or change.external_id
+        booking = await _find_or_add(unit, integration, id, change.told_at)
     if change.email and booking.email and change.email.lower() != booking.email.lower():
         return Applied(f"Another attendee of booking {booking.id}.", booking.id, booking.contact_id)
-    if booking.attendance_at is None or change.told_at >= booking.attendance_at:
-        booking.attendance_at, booking.updated_at = change.told_at, unit.clock.now()
-        if booking.status in (BookingStatus.booked, BookingStatus.no_show):
-            booking.status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
-        await unit.save(booking)
+    status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
+    await _set_attendance(unit, booking, change.told_at, status)
     planned = await planning.plan(unit, integration, booking)
     return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
+
+
+async def _set_attendance(unit: UnitOfWork, booking: Booking, told_at: datetime, status: str) -> None:
+    """Note the attendance of a booking, unless it is older than what is known about it."""
+    if booking.attendance_at is None or told_at >= booking.attendance_at:
+        booking.attendance_at, booking.updated_at = told_at, unit.clock.now()
+        if booking.status in (BookingStatus.booked, BookingStatus.no_show):
+            booking.status = status
+        await unit.save(booking)
+
+
+async def _take_attendance(unit: UnitOfWork, integration: Integration, booking: Booking, person_id: str) -> None:
+    """Take over what arrived about the attendance before its booking, with the events that told it."""
+    told = await _find(unit, integration, person_id) if person_id else None
+    if told is None or told.starts_at is not None:
+        return
+    if told.attendance_at is not None:
+        await _set_attendance(unit, booking, told.attendance_at, told.status)
+    about = Event.account_id == integration.account_id, Event.booking_id == told.id
+    values = {"booking_id": booking.id, "contact_id": booking.contact_id}
+    await unit.execute(update(Event).where(*about).values(values).execution_options(synchronize_session=False))
+    await unit.delete(told)
 
 
 async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, change: Booked | Canceled) -> None:

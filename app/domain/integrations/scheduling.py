@@ -52,7 +52,7 @@ class Booked:
     """A booking was made or moved. `made_at` is the tool's time of it.
 
     `replaces` is the booking that it was before it was moved, where the tool gives a moved one another id. `is_moved`
-    is true for a moved one.
+    is true for a moved one. `person_id` is that of a `NoShow` of its person.
     """
 
     external_id: str
@@ -60,6 +60,7 @@ class Booked:
     details: Details
     replaces: str = ""
     is_moved: bool = False
+    person_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +84,15 @@ class NoShow:
     """The attendee of a booking did not come, or did: then `is_missing` is false, and an earlier no-show is withdrawn.
 
     `told_at` is the tool's time of it; the latest one counts. `email` is the address of the person where the tool tells
-    it: other attendees than the one of the booking change nothing.
+    it: other attendees than the one of the booking change nothing. `person_id` is the id under which it is kept until
+    the booking arrives, where the tool does not tell whether the person made the booking.
     """
 
     external_id: str
     told_at: datetime
     is_missing: bool = True
     email: str = ""
+    person_id: str = ""
 
 
 Change = Booked | Canceled | NoShow
@@ -99,12 +102,14 @@ Change = Booked | Canceled | NoShow
 class Notice:
     """A delivery as it was read: the tool's name of its event, and the changes; none for one that changes nothing.
 
-    `key` identifies the event, however often it is delivered; empty where the body does not tell.
+    `key` identifies the event, however often it is delivered; empty where the body does not tell. `is_shared` is true
+    for a body with several people: it is not kept, because the erasure of one of them would not reach it.
     """
 
     event: str
     changes: Sequence[Change]
     key: str = ""
+    is_shared: bool = False
 
 
 class SchedulingTool(Protocol):

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -33,6 +32,8 @@ from app.providers import vendor_json as fields
 HEADER = "x-cal-signature-256"
 SMS_FIELD = "smsReminderNumber"
 PHONES = ("attendeePhoneNumber", "phone")
+MAX_ATTENDEES = 1000
+"""The most seats that an event of Cal.com can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,17 @@ def _read(event: Mapping[str, Any], question: str) -> Notice:
     name, payload = fields.needed(event, "triggerEvent"), fields.child(event, "payload") or event
     uid, at = _uid(payload), fields.text(event, "createdAt")
     made_at = fields.optional_instant(event, "createdAt") or datetime.fromtimestamp(0, UTC)
-    people = " ".join(_email(each) for each in _seated(payload))
-    key = f"{name} {uid} {at} {people}".strip()
-    return Notice(name, tuple(_changes(name, payload, question, made_at)), key if uid and at else "")
+    people = list(map(_email, _attendees(payload)))
+    key = f"{name} {uid} {at} {' '.join(people)}".strip()
+    changes = tuple(_changes(name, payload, question, made_at))
+    return Notice(name, changes, key if uid and at else "", is_shared=len(set(people)) > 1)
+
+
+def _attendees(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = fields.children(payload, "attendees")
+    if len(found) > MAX_ATTENDEES:
+        raise fields.NotThere(f"There are more than {MAX_ATTENDEES} attendees.")
+    return found
 
 
 def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: datetime) -> Iterator[Change]:
@@ -72,8 +81,9 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
         case "BOOKING_CREATED" | "BOOKING_RESCHEDULED":
             is_moved = bool(_old(payload)) or name == "BOOKING_RESCHEDULED"
             for each in _booking(payload, is_moved=is_moved):
-                details = _details(payload, question, each)
-                yield Booked(_id(payload, each), made_at, details, _old_id(payload, each), is_moved)
+                details, id = _details(payload, question, each), _id(payload, each)
+                person = _seat(id, details.email.lower()) if details.email and not _has_seats(payload) else ""
+                yield Booked(id, made_at, details, _old_id(payload, each), is_moved, person)
         case "BOOKING_REQUESTED" if _old(payload):
             for each in _booking(payload, is_moved=True):
                 old, new = _old_id(payload, each), _id(payload, each)
@@ -97,16 +107,11 @@ def _ended(payload: Mapping[str, Any], question: str, made_at: datetime) -> Iter
 
 
 def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Change]:
-    """Yield who came, and who did not: of the booking, and of each seat. Guests are attendees too.
-
-    Those who did not come are last: they count while it is not known which attendee made the booking.
-    """
+    """Yield who came, and who did not. It is not told who has a seat, who made the booking, and who is a guest."""
     uid = _needed_uid(payload)
     told = {_email(each): bool(each["noShow"]) for each in fields.children(payload, "attendees") if _tells(each)}
-    for email, is_missing in sorted(told.items(), key=itemgetter(1)):
-        yield NoShow(uid, told_at, is_missing, email)
-    for email in filter(None, told):
-        yield NoShow(_seat(uid, email), told_at, told[email], email)
+    for email, is_missing in told.items():
+        yield NoShow(uid, told_at, is_missing, email, _seat(uid, email) if email else "")
 
 
 def _tells(attendee: Mapping[str, Any]) -> bool:
@@ -174,7 +179,7 @@ def _email(attendee: Mapping[str, Any]) -> str:
 
 
 def _uid(payload: Mapping[str, Any]) -> str:
-    return fields.text(payload, "uid") or fields.text(payload, "bookingUid")
+    return fields.identifier(payload, "uid") or fields.identifier(payload, "bookingUid")
 
 
 def _needed_uid(payload: Mapping[str, Any]) -> str:
@@ -182,7 +187,7 @@ def _needed_uid(payload: Mapping[str, Any]) -> str:
 
 
 def _old(payload: Mapping[str, Any]) -> str:
-    old = fields.text(payload, "rescheduleUid")
+    old = fields.identifier(payload, "rescheduleUid")
     return "" if old == _uid(payload) else old
 
 

@@ -64,22 +64,22 @@ def _read(event: Mapping[str, Any], question: str) -> Notice:
 def _change(name: str, payload: Mapping[str, Any], question: str, event: Mapping[str, Any]) -> Change | None:
     match name:
         case "invitee.created":
-            old = fields.text(payload, "old_invitee")
+            old = fields.identifier(payload, "old_invitee")
             made_at, details = fields.instant(payload, "created_at"), _details(payload, question)
-            return Booked(fields.needed(payload, "uri"), made_at, details, old, bool(old))
+            return Booked(fields.needed_identifier(payload, "uri"), made_at, details, old, bool(old))
         case "invitee.canceled":
-            new = fields.text(payload, "new_invitee")
+            new = fields.identifier(payload, "new_invitee")
             return Canceled(
-                fields.needed(payload, "uri"),
+                fields.needed_identifier(payload, "uri"),
                 fields.instant(payload, "created_at"),
                 _details(payload, question),
-                fields.text(payload, "old_invitee"),
+                fields.identifier(payload, "old_invitee"),
                 new,
                 bool(new) or payload.get("rescheduled") is True,
                 tells_origin=True,
             )
         case "invitee_no_show.created" | "invitee_no_show.deleted":
-            id = fields.text(payload, "invitee") or fields.needed(payload, "uri")
+            id = fields.identifier(payload, "invitee") or fields.needed_identifier(payload, "uri")
             return NoShow(id, fields.instant(event, "created_at"), name == "invitee_no_show.created")
         case _:
             return None

@@ -12,7 +12,7 @@ from app.domain.integrations import service
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.contacts import CONTACTS
 from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
-from tests.factories.traps import locked, until_blocked
+from tests.factories.traps import locked, until_blocked, writes_refused
 from tests.peers import calcom
 from tests.peers.visits import Visit
 from tests.waiting import within
@@ -62,15 +62,27 @@ async def test_a_tool_that_is_flooded_delays_no_other(office: Office, is_paused:
     assert await INTEGRATIONS.where(id=flooded.id).only(office.services, "received") == 30
 
 
+@pytest.mark.parametrize("field", ["uid", "rescheduleUid"])
+async def test_an_id_that_is_too_long_for_an_index_fails_its_event_at_once(office: Office, field: str) -> None:
+    integration = await office.connect("calcom")
+    letters = "".join(map(chr, random.Random(1).sample(range(0x4E00, 0x9FFF), 1000)))
+
+    await office.post(integration, calcom.booked(Visit(0, START, START + timedelta(days=3)), **{field: letters}))
+    await office.work()
+
+    reason = f"The field {field} has more than 200 characters."
+    assert await INTEGRATION_EVENTS.only(office.services, "status", "result") == ("failed", reason)
+
+
 async def test_an_event_that_the_service_cannot_apply_is_put_off_alone(office: Office) -> None:
     broken, other = await office.connect("calcom"), await office.connect("calcom")
     reported = list[str]()
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
-    letters = "".join(map(chr, random.Random(1).sample(range(0x4E00, 0x9FFF), 1000)))  # too long for an index
-    await office.post(broken, calcom.booked(Visit(0, START, START + timedelta(days=3)), uid=letters))
+    await office.post(broken, calcom.booked(Visit(0, START, START + timedelta(days=3)), eventTitle="trap"))
     await office.post(other, booking(1))
 
-    await office.applier.run()
+    async with writes_refused(office.services.database.pool, "bookings", "title <> 'trap'"):
+        await office.applier.run()
 
     events = INTEGRATION_EVENTS.where(status="applied")
     assert await events.read(office.services, "integration_id") == [other.id]

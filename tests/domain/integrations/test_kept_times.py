@@ -38,4 +38,4 @@ async def test_a_reference_to_a_booking_that_never_arrives_is_kept_as_long_as_a_
         await retention.apply(RULES, office.services.database.pool, START + timedelta(days=days))
         left.append(await BOOKINGS.count(office.services))
 
-    assert left == [2, 0]  # of the booking, and of the seat in an event that it may be
+    assert left == [1, 0]

@@ -1,6 +1,7 @@
 """Events of Cal.com with several attendees: guests of a booking, and people in the seats of an event."""
 
 from datetime import timedelta
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -73,12 +74,12 @@ async def test_the_guests_of_a_booking_change_nothing_for_the_person_who_made_it
         (
             {"ben": True, "ann": False},
             "booked",
-            "Booking {0} is booked. It needs no text. Another attendee of booking {0}.",
+            "Another attendee of booking {0}. Booking {0} is booked. It needs no text.",
         ),
         (
             {"ann": True, "ben": False},
             "no_show",
-            "Another attendee of booking {0}. Booking {0} is no_show. It needs no text.",
+            "Booking {0} is no_show. It needs no text. Another attendee of booking {0}.",
         ),
     ],
 )
@@ -93,6 +94,63 @@ async def test_the_no_show_of_a_guest_is_not_that_of_the_person_who_made_the_boo
     id, contact, found = await BOOKINGS.only(office.services, "id", "contact_id", "status")
     logged = await INTEGRATION_EVENTS.read(office.services, "contact_id", "result")
     assert (found, logged[1]) == (status, (contact, told.format(id)))
+
+
+@pytest.mark.parametrize("noted", [{"ben": True}, {"ben": True, "ann": False}, {"ann": True, "ben": False}])
+@pytest.mark.parametrize("seats", [None, 5])
+async def test_no_shows_count_for_their_own_person_in_each_order_of_arrival(
+    office: Office, noted: dict[str, bool], seats: int | None
+) -> None:
+    """Without seats Ben is a guest, who has no booking of his own."""
+    found = list[object]()
+    bodies = [
+        event("BOOKING_CREATED", "Ann", "Ann", "Ben", seatsPerTimeSlot=seats),
+        calcom.missed(VISIT, START, **noted),
+        calcom.missed(VISIT, START - timedelta(minutes=1), ann=True, ben=True),
+    ]
+    for order in permutations(bodies):
+        integration = await office.connect("calcom", texts=dict.fromkeys(KINDS, ""))
+        for body in order:
+            await office.post(integration, body)
+            await office.work()
+        booking = BOOKINGS.where(integration_id=integration.id, name="Ann Lee")
+        found.append(await booking.only(office.services, "status"))
+
+    assert set(found) == {"no_show" if noted.get("ann", True) else "booked"}
+
+
+@pytest.mark.parametrize("seats", [None, 5])
+async def test_a_no_show_before_its_booking_is_logged_once_and_erased_with_the_contact(
+    office: Office, seats: int | None
+) -> None:
+    integration = await office.connect("calcom", texts=dict.fromkeys(KINDS, ""))
+    missed = INTEGRATION_EVENTS.where(event="BOOKING_NO_SHOW_UPDATED")
+    await office.post(integration, calcom.missed(VISIT, START, ann=True))
+    await office.work()
+    kept = await BOOKINGS.only(office.services, "id")
+    logged = await missed.only(office.services, "result")
+
+    await office.post(integration, event("BOOKING_CREATED", "Ann", "Ann", seatsPerTimeSlot=seats))
+    await office.work()
+    contact = await CONTACTS.only(office.services, "id")
+    async with office.unit() as unit:
+        await erasure.erase(unit, contact)
+
+    assert logged == f"Booking {kept} is no_show. It has no time yet."
+    assert await missed.only(office.services, "body", "booking_id") == ("", None)
+    assert await BOOKINGS.count(office.services) == 0
+
+
+async def test_the_body_of_an_event_that_lists_several_people_is_not_kept(
+    office: Office, class_of_two: Integration
+) -> None:
+    """The erasure of a contact would not reach it: the event is about the booking of another one."""
+    created = INTEGRATION_EVENTS.where(event="BOOKING_CREATED")
+
+    (alone, both) = await created.read(office.services, "body")
+
+    assert "ann@example.com" in alone
+    assert both == ""
 
 
 async def test_each_person_in_a_seat_gets_the_texts_of_a_booking_of_their_own(
