@@ -300,7 +300,13 @@ class AccountMutation:
     async def invite_user(
         self,
         info: Info,
-        email: Annotated[str, strawberry.argument(description="The e-mail address that the invitation is mailed to.")],
+        email: Annotated[
+            str,
+            strawberry.argument(
+                description="The e-mail address that the invitation is mailed to.",
+                directives=[Constraint(max_length=users.MAX_EMAIL)],
+            ),
+        ],
         role: RoleWanted,
     ) -> models.Invitation:
         """Invite a person."""

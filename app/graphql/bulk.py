@@ -56,7 +56,9 @@ class ContactSelection:
 Contacts = Annotated[ContactSelection, strawberry.argument(description="The contacts.")]
 Tags = Annotated[
     list[str] | None,
-    strawberry.argument(description="Tags.", directives=[Constraint(max_length=service.MAX_TAG)]),
+    strawberry.argument(
+        description="Tags.", directives=[Constraint(max_length=service.MAX_TAG, max_items=service.MAX_TAGS)]
+    ),
 ]
 
 

@@ -294,7 +294,12 @@ class CarrierConnectionMutation:
                 description="The number in E.164 form; or a short code, or a name such as ACME, where allowed."
             ),
         ],
-        label: Annotated[str, strawberry.argument(description="A label; the number if empty.")] = "",
+        label: Annotated[
+            str,
+            strawberry.argument(
+                description="A label; the number if empty.", directives=[Constraint(max_length=senders.MAX_LABEL)]
+            ),
+        ] = "",
     ) -> object:
         """Add a number."""
         unit, ports = info.context.unit, info.context.services.carriers

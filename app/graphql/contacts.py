@@ -188,7 +188,7 @@ class ContactDetails:
     )
     tags: strawberry.Maybe[list[str] | None] = strawberry.field(
         description="All labels, each once; they replace those there were.",
-        directives=[Constraint(max_length=service.MAX_TAG)],
+        directives=[Constraint(max_length=service.MAX_TAG, max_items=service.MAX_TAGS)],
     )
     pipeline_stage: strawberry.Maybe[PipelineStage | None] = strawberry.field(
         description="The stage; new_lead by default."

@@ -8,7 +8,7 @@ import strawberry
 
 from app.domain.bulk import field_deletions
 from app.domain.contacts import custom_fields, models
-from app.domain.contacts.custom_fields import MAX_CHOICE, MAX_FIELDS, MAX_LABEL, MAX_TEXT, NewField
+from app.domain.contacts.custom_fields import MAX_CHOICE, MAX_CHOICES, MAX_FIELDS, MAX_LABEL, MAX_TEXT, NewField
 from app.domain.contacts.models import CustomFieldType
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
@@ -35,7 +35,8 @@ Label = Annotated[
 Choices = Annotated[
     list[str] | None,
     strawberry.argument(
-        description="The allowed values of a field of the type choice.", directives=[Constraint(max_length=MAX_CHOICE)]
+        description="The allowed values of a field of the type choice.",
+        directives=[Constraint(max_length=MAX_CHOICE, max_items=MAX_CHOICES)],
     ),
 ]
 

@@ -193,7 +193,13 @@ class ImportMutation:
         self,
         info: Info,
         upload_id: UploadId,
-        number: Annotated[int, strawberry.argument(description="The number of the part, from 0.")],
+        number: Annotated[
+            int,
+            strawberry.argument(
+                description="The number of the part, from 0.",
+                directives=[Constraint(minimum=0, maximum=uploads.MAX_PARTS - 1)],
+            ),
+        ],
         content: Annotated[
             str, strawberry.argument(description=f"The bytes of the part in base64, at most {PART_BYTES:,} of them.")
         ],
@@ -231,7 +237,8 @@ class ImportMutation:
         tags: Annotated[
             list[str] | None,
             strawberry.argument(
-                description="Tags for every contact of the file.", directives=[Constraint(max_length=service.MAX_TAG)]
+                description="Tags for every contact of the file.",
+                directives=[Constraint(max_length=service.MAX_TAG, max_items=service.MAX_TAGS)],
             ),
         ] = None,
         source: Annotated[

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import strawberry
 
-from app.domain.integrations import hook_actions, models, queries, service
+from app.domain.contacts import service as contacts
+from app.domain.integrations import hook_actions, models, paths, queries, service
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK
 from app.graphql.core.context import Info, row_of
@@ -15,6 +16,7 @@ from app.graphql.integrations import Integration
 
 PATH = "The path in the JSON of the body, such as contact.phones[0].value"
 NAMED = Constraint(min_length=1, max_length=service.MAX_NAME)
+PATHED = Constraint(max_length=paths.MAX_LENGTH)
 WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
 
 
@@ -31,21 +33,27 @@ class WebhookCustomFieldInput:
     """A custom field and its path."""
 
     key: str = strawberry.field(description="The key of the custom field.")
-    path: str = strawberry.field(description=f"{PATH}.")
+    path: str = strawberry.field(description=f"{PATH}.", directives=[PATHED])
 
 
 @strawberry.input(description="Actions of a webhook for each event. Empty values of a body change nothing.")
 class WebhookActionsInput:
     """The actions of a webhook."""
 
-    phone: str = strawberry.field(description=f"{PATH}, of the contact's phone. It identifies the contact.")
-    first_name: str = strawberry.field(default="", description=f"{PATH}, of the first name.")
-    last_name: str = strawberry.field(default="", description=f"{PATH}, of the last name.")
-    email: str = strawberry.field(default="", description=f"{PATH}, of the e-mail address.")
+    phone: str = strawberry.field(
+        description=f"{PATH}, of the contact's phone. It identifies the contact.", directives=[PATHED]
+    )
+    first_name: str = strawberry.field(default="", description=f"{PATH}, of the first name.", directives=[PATHED])
+    last_name: str = strawberry.field(default="", description=f"{PATH}, of the last name.", directives=[PATHED])
+    email: str = strawberry.field(default="", description=f"{PATH}, of the e-mail address.", directives=[PATHED])
     custom_fields: list[WebhookCustomFieldInput] | None = strawberry.field(
         default=None, description="The custom fields to set."
     )
-    tags: list[str] | None = strawberry.field(default=None, description="The tags to add.")
+    tags: list[str] | None = strawberry.field(
+        default=None,
+        description="The tags to add.",
+        directives=[Constraint(max_length=contacts.MAX_TAG, max_items=contacts.MAX_TAGS)],
+    )
     sequence_id: BigInt | None = strawberry.field(
         default=None,
         description="The drip sequence to enroll in. With it you attest the consent of the contacts to its texts.",

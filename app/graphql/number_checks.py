@@ -10,9 +10,11 @@ from app.domain.contacts.number_checks import MAX_CHECKED, CheckSource
 from app.domain.kernel import phone as phones
 from app.domain.kernel.phone import Confidence, LineType, NumberValidation
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
+
+CHECKED = Constraint(max_items=MAX_CHECKED)
 
 describe(
     NumberValidation,
@@ -126,8 +128,12 @@ class NumberCheckQuery:
     async def validate_contacts(
         self,
         info: Info,
-        phones: Annotated[list[str] | None, strawberry.argument(description="Phones in any spelling.")] = None,
-        contact_ids: Annotated[list[BigInt] | None, strawberry.argument(description="Ids of contacts.")] = None,
+        phones: Annotated[
+            list[str] | None, strawberry.argument(description="Phones in any spelling.", directives=[CHECKED])
+        ] = None,
+        contact_ids: Annotated[
+            list[BigInt] | None, strawberry.argument(description="Ids of contacts.", directives=[CHECKED])
+        ] = None,
         country: Country = None,
     ) -> list[number_checks.NumberCheck]:
         """Check several numbers."""

@@ -133,7 +133,7 @@ class OauthMutation:
             list[str],
             strawberry.argument(
                 description="The addresses that the consent page may redirect to; requests repeat one exactly.",
-                directives=[Constraint(min_items=1, max_items=redirects.MAX_URIS)],
+                directives=[Constraint(max_length=redirects.MAX_LENGTH, min_items=1, max_items=redirects.MAX_URIS)],
             ),
         ],
         scopes: Annotated[

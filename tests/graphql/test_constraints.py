@@ -1,5 +1,6 @@
 """The limits that the contract states are the ones that are enforced."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -65,30 +66,57 @@ async def test_a_text_beyond_its_stated_length_is_refused(
     assert limit(operation, variable, "minLength") == 1
 
 
-def excess(mutation: str, argument: str) -> str:
-    """Return a value just beyond the limit that the contract states."""
-    assert CONTRACT.mutation_type
-    declared = CONTRACT.mutation_type.fields[mutation].args[argument].ast_node
+def excess(field: str, argument: str) -> str:
+    """Return a value just beyond the limit that the contract states for an argument of a root field."""
+    roots = [kind.fields for kind in (CONTRACT.mutation_type, CONTRACT.query_type) if kind]
+    [declared] = [fields[field].args[argument].ast_node for fields in roots if field in fields]
     (stated,) = directive_values("constraint", declared, CONTRACT)
+    if stated.get("max_items"):
+        return json.dumps([str(number) for number in range(stated["max_items"] + 1)])
     return str(stated["maximum"] + 1) if stated.get("maximum") else f'"{"x" * (stated["max_length"] + 1)}"'
 
 
 @pytest.mark.parametrize(
-    ("mutation", "argument", "others"),
+    ("field", "argument", "others"),
     [
         ("add_integration", "consent_question", 'kind: "calcom", secret: "c9a1f0"'),
         ("add_integration", "name", 'kind: "calcom", secret: "c9a1f0"'),
         ("add_integration", "secret", 'kind: "calcom"'),
         ("create_contact", "idempotency_key", 'contact: {phone: "+12025550143"}'),
+        ("create_custom_field", "choices", 'key: "size", type: choice'),
         ("create_sequence", "re_enroll_after_days", 'name: "Welcome", steps: [{delay_minutes: 0, body: "Hi"}]'),
         ("create_webhook", "description", 'target_url: "https://example.com/hook", events: ["message.sent"]'),
     ],
 )
 async def test_an_argument_beyond_its_stated_limit_is_refused(
-    api: httpx2.AsyncClient, mutation: str, argument: str, others: str
+    api: httpx2.AsyncClient, field: str, argument: str, others: str
 ) -> None:
-    query = f"mutation {{ {mutation}({others}, {argument}: {excess(mutation, argument)}) {{ id }} }}"
+    query = f"mutation {{ {field}({others}, {argument}: {excess(field, argument)}) {{ id }} }}"
 
     (error,) = (await api.post("/graphql", json={"query": query})).json()["errors"]
 
     assert (error["extensions"]["code"], error["extensions"]["field"]) == ("invalid_input", argument)
+
+
+async def test_more_phones_than_stated_are_not_checked(api: httpx2.AsyncClient) -> None:
+    query = f"{{ validate_contacts(phones: {excess('validate_contacts', 'phones')}) {{ phone }} }}"
+
+    (error,) = (await api.post("/graphql", json={"query": query})).json()["errors"]
+
+    assert (error["extensions"]["code"], error["extensions"]["field"]) == ("invalid_input", "phones")
+
+
+async def test_a_contact_has_as_many_tags_as_stated(api: httpx2.AsyncClient, services: Services) -> None:
+    stated = OPERATIONS["create_contact"].variables["tags"].many
+    assert stated
+    tags = [f"tag {number}" for number in range(stated["maxItems"] + 1)]
+
+    refused = await api.post("/contacts", json={"phone": PHONE, "tags": tags})
+    assert (refused.status_code, refused.json()["error_code"], refused.json()["field"]) == (
+        422,
+        "invalid_input",
+        "tags",
+    )
+    assert await CONTACTS.count(services) == 0
+
+    assert (await api.post("/contacts", json={"phone": PHONE, "tags": tags[1:]})).status_code == 200

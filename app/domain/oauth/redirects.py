@@ -8,7 +8,7 @@ from app.domain.kernel.errors import InvalidInput
 from app.urls import UnsafeUrl, split
 
 MAX_URIS = 20
-LENGTH = 2000
+MAX_LENGTH = 2000
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 CHARACTERS = re.compile(r"[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
 """The characters of a URI (RFC 3986, appendix A); all others must be encoded."""
@@ -50,7 +50,7 @@ def allows(registered: Iterable[str], given: str) -> bool:
 
 def is_uri(text: str) -> bool:
     """Return whether a text has the length and the characters of a URI."""
-    return len(text) <= LENGTH and CHARACTERS.fullmatch(text) is not None
+    return len(text) <= MAX_LENGTH and CHARACTERS.fullmatch(text) is not None
 
 
 def has_plain_host(parts: SplitResult) -> bool:
@@ -66,7 +66,7 @@ def host(uri: str) -> str:
 
 def _problem(uri: str) -> str:
     if not is_uri(uri):
-        return f"has at most {LENGTH} characters, all allowed in a URI"
+        return f"has at most {MAX_LENGTH} characters, all allowed in a URI"
     try:
         parts = split(uri)
     except UnsafeUrl as fault:
