@@ -11,13 +11,14 @@ from app.domain.agents.models import AgentMode, AgentStatus, KnowledgeKind
 from app.domain.agents.service import LIMITS, AgentFields
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
-from app.domain.quiet_hours.rules import clock
+from app.domain.quiet_hours.rules import EVERY_DAY, clock
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
+from app.graphql.quiet_hours import Weekday
 
 describe(
     AgentStatus,
@@ -85,7 +86,6 @@ class AiAgent:
     instructions: str = strawberry.field(description="Its instructions.")
     number_ids: list[BigInt] = strawberry.field(description="The ids of the numbers that it answers at; empty for all.")
     segment_id: BigInt | None = strawberry.field(description="The segment of the contacts that it answers. Null: all.")
-    days: list[int] = strawberry.field(description="The days on which it answers, 1 (Monday) to 7; empty for all.")
     debounce_seconds: int = strawberry.field(description="The seconds that it waits for further texts.")
     max_messages: int = strawberry.field(description="The maximum number of texts in a conversation without a person.")
     max_unanswered: int = strawberry.field(description="The maximum number of texts without an answer of the contact.")
@@ -96,6 +96,11 @@ class AiAgent:
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     updated_at: datetime = strawberry.field(description="The time of its last change.")
+
+    @strawberry.field(description="The days on which it answers, in the account's time zone; empty for all.")
+    def weekdays(self) -> list[Weekday]:
+        """Return the days."""
+        return [EVERY_DAY[day - 1] for day in row_of(self, models.Agent).days]
 
     @strawberry.field(description="The start of its hours in the account's time zone, such as 09:00.")
     def opens_at(self) -> str:
@@ -144,8 +149,8 @@ class AiAgentChanges:
     segment_id: Maybe[BigInt | None] = strawberry.field(
         default=None, description="The segment of the contacts that it answers; null for all."
     )
-    days: Maybe[list[int] | None] = strawberry.field(
-        default=None, description="The days on which it answers, 1 (Monday) to 7; empty for all."
+    weekdays: Maybe[list[Weekday] | None] = strawberry.field(
+        default=None, description="The days on which it answers; empty for all."
     )
     opens_at: Maybe[str | None] = strawberry.field(default=None, description="The start of its hours, such as 09:00.")
     closes_at: Maybe[str | None] = strawberry.field(default=None, description="The end of its hours, up to 24:00.")

@@ -31,7 +31,7 @@ describe(
 describe(
     Weekday,
     "A day of the week.",
-    {str(day): f"{day.capitalize()}, by the local date of the recipient." for day in Weekday},
+    {str(day): f"{day.capitalize()}." for day in Weekday},
 )
 describe(
     ZoneReason,

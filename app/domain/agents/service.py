@@ -14,7 +14,7 @@ from app.domain.events import outbox
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
-from app.domain.quiet_hours.rules import minute_of
+from app.domain.quiet_hours.rules import EVERY_DAY, Weekday, minute_of
 from app.domain.segments import queries as segments
 
 MAX_NAME, MAX_TEXT, MAX_HAND_OVER, MAX_AGENTS, MAX_NUMBERS = 100, 2000, 320, 50, 100
@@ -40,7 +40,7 @@ class AgentFields(TypedDict, total=False):
     instructions: str
     number_ids: list[int]
     segment_id: int | None
-    days: list[int]
+    weekdays: list[Weekday]
     opens_at: str
     closes_at: str
     debounce_seconds: int
@@ -130,8 +130,8 @@ async def _checked(unit: UnitOfWork, fields: AgentFields) -> dict[str, Any]:
 
 
 def _check_hours(values: dict[str, Any]) -> None:
-    if not set(values.get("days", ())) <= set(range(1, 8)):
-        raise InvalidInput(reason="days must be from 1 (Monday) to 7 (Sunday).", field="days")
+    if "weekdays" in values:
+        values["days"] = [EVERY_DAY.index(day) + 1 for day in values.pop("weekdays")]
     for name in ("opens_at", "closes_at"):
         if name in values:
             values[name] = minute_of(values[name], name)

@@ -4,7 +4,7 @@ import { Button, Checkbox, MultiSelect, NumberInput, Radio, Select, Textarea, Te
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, type VariablesOf } from '../../graphql/index.ts';
-import { Card, grouped, Refused, useAct } from '../../ui/index.ts';
+import { Card, grouped, Refused, useAct, words } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { DAYS, MODES } from './model.ts';
 import { UpdateAgent } from './mutations.ts';
@@ -39,7 +39,7 @@ export function AgentSettings({ agent }: { agent: Agent }) {
       <Part
         title="When it answers"
         agent={agent}
-        names={['mode', 'number_ids', 'segment_id', 'days', 'opens_at', 'closes_at']}
+        names={['mode', 'number_ids', 'segment_id', 'weekdays', 'opens_at', 'closes_at']}
         render={When}
       />
       <Part
@@ -126,12 +126,12 @@ function When({ values, set }: Form) {
       <Checkbox.Group
         label="Days"
         description="No choice means every day."
-        value={values.days.map(String)}
-        onChange={(days) => set({ days: days.map(Number).toSorted() })}
+        value={values.weekdays}
+        onChange={(chosen) => set({ weekdays: DAYS.filter((day) => chosen.includes(day)) })}
       >
         <div className={styles.acts} style={{ marginTop: 8 }}>
-          {DAYS.map((day, index) => (
-            <Checkbox key={day} value={String(index + 1)} label={day} />
+          {DAYS.map((day) => (
+            <Checkbox key={day} value={day} label={words(day)} />
           ))}
         </div>
       </Checkbox.Group>

@@ -27,7 +27,7 @@ export const ACTIONS: Record<Verdict['action'], { kind: Kind; word: string }> = 
   hand_over_silently: { kind: 'warn', word: 'Hands over to people, silently' },
 };
 
-export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+export const DAYS: Agent['weekdays'] = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
 export function labelOf(mode: Agent['mode']): string {
   return MODES.find(({ value }) => value === mode)?.label ?? mode;

@@ -11,7 +11,7 @@ export const AgentRow = graphql(`
     instructions
     number_ids
     segment_id
-    days
+    weekdays
     opens_at
     closes_at
     debounce_seconds
