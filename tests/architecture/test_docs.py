@@ -11,6 +11,7 @@ from typer.main import get_command
 
 from app.cli.commands import HELP, app
 from app.cli.usage import UsageError
+from app.domain.accounts.scopes import AUTOMATION, AUTOMATION_LIMIT, Scope
 from app.domain.kernel.events import EVENTS
 from app.domain.webhooks.payloads import hook_names
 
@@ -84,6 +85,15 @@ def test_the_table_of_commands_has_every_command_of_every_group():
 
     assert sum(map(len, commands.values())) > 100
     assert [f"{name} {each}" for name, found in commands.items() for each in found - listed.get(name, set())] == []
+
+
+def test_the_table_of_scopes_has_every_scope_with_its_place_in_auto_keys():
+    page = (ROOT / "docs" / "scopes.md").read_text()
+
+    rows = dict(re.findall(r"^\| `(\w+:\w+)` \| .+ \| (yes|no|by choice) \|$", page, re.M))
+
+    usual, limit = set(AUTOMATION), set(AUTOMATION_LIMIT)
+    assert rows == {scope: "yes" if scope in usual else "by choice" if scope in limit else "no" for scope in Scope}
 
 
 def commands_of(page: Path) -> list[list[str]]:

@@ -81,7 +81,7 @@ async def test_the_scopes_are_listed_in_words(http: httpx2.AsyncClient, cookie: 
     assert {each["name"] for each in listed if each["is_for_automation"]} == AUTOMATION_LIMIT
     assert {each["name"]: each["description"] for each in listed}[
         "billing:read"
-    ] == "See the balance and the transactions"
+    ] == "See the balance, the transactions and the payments"
 
 
 async def test_the_audit_log_is_read_by_actor_and_by_time(

@@ -27,9 +27,10 @@ async def test_the_page_names_the_application_its_host_and_its_scopes(applicatio
     assert "Pipelines wants to use your account" in page.text
     assert "<strong>app.example.com</strong>" in page.text
     assert [line for line in page.text.splitlines() if line.startswith('<label for="scope')] == [
-        '<label for="scope1">See the account&#39;s name and who you are</label></div>',
+        '<label for="scope1">See the account&#39;s name and who you are, its automations, its quiet hours and your '
+        "notices</label></div>",
         '<label for="scope2">Send messages, which costs credits</label></div>',
-        '<label for="scope3">Read contacts</label></div>',
+        '<label for="scope3">Read and export contacts, with their consents and bookings</label></div>',
     ]
     assert 'name="email"' in page.text
     assert 'name="password"' in page.text
@@ -113,7 +114,7 @@ async def test_not_you_signs_out_and_asks_again(application: Application, servic
     page = await application.browsing.get(answer.headers["location"])
     assert page.status_code == 200
     assert 'name="password"' in page.text
-    assert "Read contacts" in page.text
+    assert "Read and export contacts" in page.text
     assert await SESSIONS.count(services) == 0
     assert await OAUTH_GRANTS.count(services) == 0
 

@@ -33,26 +33,31 @@ class Scope(enum.StrEnum):
 
 
 WORDS = {
-    Scope.account_read: "See the account's name and who you are",
-    Scope.account_write: "See and change the account, its users, its keys and its log",
-    Scope.messages_read: "Read messages and their delivery",
+    Scope.account_read: "See the account's name and who you are, its automations, its quiet hours and your notices",
+    Scope.account_write: "See and change the account, its users, its keys, its quiet hours and its log",
+    Scope.messages_read: "Read messages, their delivery and the evidence of consent",
     Scope.messages_send: "Send messages, which costs credits",
-    Scope.conversations_read: "Read conversations",
-    Scope.conversations_write: "Read, assign, close and reopen conversations, and see the users of the account",
-    Scope.contacts_read: "Read contacts",
-    Scope.contacts_write: "Read, add and change contacts, tags and opt-outs",
-    Scope.contacts_delete: "Erase contacts with all of their messages",
+    Scope.conversations_read: "Read conversations and internal notes",
+    Scope.conversations_write: "Read, assign, close and reopen conversations, write notes, and see the account's users",
+    Scope.contacts_read: "Read and export contacts, with their consents and bookings",
+    Scope.contacts_write: "Read, add, import and change contacts, tags and opt-outs",
+    Scope.contacts_delete: "Erase contacts with all of their messages, and merge contacts",
     Scope.campaigns_read: "Read campaigns, drip sequences, segments, templates and watched keywords",
-    Scope.campaigns_write: "Read and change campaigns, drip sequences, segments, templates and watched keywords",
+    Scope.campaigns_write: (
+        "Read and change campaigns, drip sequences, segments, templates, watched keywords and automations"
+    ),
     Scope.campaigns_send: "Read and send campaigns, and enroll contacts in drip sequences",
-    Scope.numbers_read: "See the phone numbers that you send from",
-    Scope.numbers_write: "See and rename the phone numbers that you send from, and choose the primary one",
+    Scope.numbers_read: "See the phone numbers that you send from, their delivery and your carriers",
+    Scope.numbers_write: "See, add and change the phone numbers that you send from, and your connections to carriers",
     Scope.agents_read: "See AI agents",
     Scope.agents_write: "See, create and change AI agents, and turn them on and off",
     Scope.ai_use: "Generate message texts, which costs credits",
-    Scope.billing_read: "See the balance and the transactions",
-    Scope.billing_write: "See the balance and the transactions, and change how the account pays",
-    Scope.webhooks_manage: "Receive events, manage webhooks, and create keys that end with this connection",
+    Scope.billing_read: "See the balance, the transactions and the payments",
+    Scope.billing_write: "See the balance, the transactions and the payments, and buy credits",
+    Scope.webhooks_manage: (
+        "Receive events, manage webhooks and connections to scheduling tools and CRMs, and create keys that end with "
+        "this connection"
+    ),
 }
 """For each scope, the sentence that tells a person what it allows."""
 
