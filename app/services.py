@@ -34,8 +34,8 @@ class Services:
     """The services that a surface uses.
 
     `secret` makes the fingerprints of API keys, `cursors` the places in lists, `exports` the links to exports,
-    `confirmations` what assistants pass back to the tool server, `answers` the secrets in stored answers; `places`
-    bounds the downloads of exports. `histories` are the tables that are divided by ranges of ids.
+    `confirmations` the proofs that assistants pass back to the tool server, `answers` the secrets in stored answers;
+    `places` bounds the downloads of exports. `histories` are the tables that are divided by ranges of ids.
     """
 
     settings: Settings

@@ -58,7 +58,7 @@ def test_no_address_makes_a_process_one_of_development(given: dict[str, str]) ->
 def test_serve_says_development_on_loopback_addresses_unless_told_otherwise(
     given: dict[str, str], in_development: bool
 ) -> None:
-    assert environment.said_by_serve(make(**given)).in_development is in_development
+    assert environment.for_serve(make(**given)).in_development is in_development
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def open_dispatcher(services: Services, *watchers: Watcher) -> Dispatcher:
 
 
 def open_deletions(services: Services) -> AccountDeletions:
-    """Return the deletion of accounts, which first ends what an account pays."""
+    """Return the deletion of accounts, which first ends the payments of an account."""
     of = services.database, services.clock, services.notify
     return AccountDeletions(*of, prepare=services.payments.release)
 

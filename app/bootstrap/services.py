@@ -242,7 +242,7 @@ def _count_send(result: str) -> None:
 
 
 def _count_result(connections: OpenConnections, key: str, result: str, code: str) -> None:
-    """Count what happened on a connection; those of accounts share a label, because there may be very many."""
+    """Count the results of a connection; those of accounts share a label, because there may be very many."""
     known = connections.find(key)
     label = "own" if known and known.row.account_id is not None else key
     CARRIER_RESULTS.labels(label, result, code).inc()

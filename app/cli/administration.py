@@ -53,7 +53,7 @@ account, user, key, client, event, credits = (
 )
 
 First = Annotated[int, typer.Option(help="Number of items to show.", min=1, max=200)]
-After = Annotated[str | None, typer.Option(help="Show what follows this cursor.")]
+After = Annotated[str | None, typer.Option(help="Show the items that follow this cursor.")]
 UserId = Annotated[int, typer.Argument(metavar="USER", help="The user's id.", min=1, max=LARGEST_ID)]
 ClientId = Annotated[int, typer.Argument(metavar="CLIENT", help="The client's id.", min=1, max=LARGEST_ID)]
 ACCOUNT_COLUMNS = ("id", "company_name", "status", "balance", "region", "created_at", "deletion_at", "deleted_at")
@@ -65,7 +65,7 @@ def find_settings() -> Settings:
     return runtime.find(configuration.load())
 
 
-def tell(value: object, *, as_json: bool) -> None:
+def print_value(value: object, *, as_json: bool) -> None:
     """Print a value, for people or as JSON."""
     typer.echo(tables.as_json(value) if as_json else tables.as_text(value))
 
@@ -84,7 +84,7 @@ def create_account(
 
     settings = find_settings()
     opening = setup.create_account(settings, company_name, email, credits, region, support_contact)
-    tell(opened_facts(settings, asyncio.run(opening)), as_json=json)
+    print_value(opened_facts(settings, asyncio.run(opening)), as_json=json)
 
 
 @account.command("list")
@@ -97,7 +97,7 @@ def list_accounts(
     """List the accounts of the service, newest first."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.list_accounts(find_settings(), search, first, after, ACCOUNT_COLUMNS)), as_json=json)
+    print_value(asyncio.run(setup.list_accounts(find_settings(), search, first, after, ACCOUNT_COLUMNS)), as_json=json)
 
 
 @account.command("suspend")
@@ -113,7 +113,7 @@ def suspend_account(
     changed = setup.change_account(
         find_settings(), account, lambda unit: administration.suspend(unit, reason), ACCOUNT_COLUMNS
     )
-    tell(asyncio.run(changed), as_json=json)
+    print_value(asyncio.run(changed), as_json=json)
 
 
 @account.command("resume")
@@ -123,7 +123,7 @@ def resume_account(account: ACCOUNT, json: JSON = False) -> None:
     from app.domain.accounts import administration
 
     changed = setup.change_account(find_settings(), account, administration.resume, ACCOUNT_COLUMNS)
-    tell(asyncio.run(changed), as_json=json)
+    print_value(asyncio.run(changed), as_json=json)
 
 
 @account.command("weigh")
@@ -139,7 +139,7 @@ def weigh_account(
     changed = setup.change_account(
         find_settings(), account, lambda unit: administration.set_weight(unit, weight), (*ACCOUNT_COLUMNS, "weight")
     )
-    tell(asyncio.run(changed), as_json=json)
+    print_value(asyncio.run(changed), as_json=json)
 
 
 @account.command("delete")
@@ -155,7 +155,7 @@ def delete_account(
     settings = find_settings()
     name = asyncio.run(setup.find_name(settings, account))
     confirm = name if yes else typer.prompt(_question(account, name, now=now), err=True)
-    tell(asyncio.run(setup.delete_account(settings, account, confirm, now=now)), as_json=json)
+    print_value(asyncio.run(setup.delete_account(settings, account, confirm, now=now)), as_json=json)
 
 
 @account.command("export")
@@ -167,7 +167,7 @@ def export_account(
     """Write all data of an account except its secrets to a zip archive of NDJSON files."""
     from app.cli.export import export_account as export
 
-    tell(export(find_settings(), account, to), as_json=json)
+    print_value(export(find_settings(), account, to), as_json=json)
 
 
 @user.command("reset-password")
@@ -175,7 +175,7 @@ def reset_password(account: ACCOUNT, user: UserId, json: JSON = False) -> None:
     """Mail a user a link that sets a new password, and print the link."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.reset_password(find_settings(), account, user)), as_json=json)
+    print_value(asyncio.run(setup.reset_password(find_settings(), account, user)), as_json=json)
 
 
 @key.command("create")
@@ -208,7 +208,7 @@ def create_client(
     """Create an OAuth client for the users of every account. Its secret is shown only once."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.create_client(find_settings(), name, redirect_uri)), as_json=json)
+    print_value(asyncio.run(setup.create_client(find_settings(), name, redirect_uri)), as_json=json)
 
 
 @client.command("list")
@@ -216,7 +216,7 @@ def list_clients(first: First = 50, json: JSON = False) -> None:
     """List the OAuth clients that were made here, the newest first; revoked ones too."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.list_clients(find_settings(), CLIENT_COLUMNS))[:first], as_json=json)
+    print_value(asyncio.run(setup.list_clients(find_settings(), CLIENT_COLUMNS))[:first], as_json=json)
 
 
 @client.command("revoke")
@@ -224,7 +224,7 @@ def revoke_client(client: ClientId, json: JSON = False) -> None:
     """Revoke an OAuth client and its connections in all accounts."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.revoke_client(find_settings(), client, CLIENT_COLUMNS)), as_json=json)
+    print_value(asyncio.run(setup.revoke_client(find_settings(), client, CLIENT_COLUMNS)), as_json=json)
 
 
 @event.command("failures")
@@ -232,7 +232,7 @@ def list_failures(first: First = 50, json: JSON = False) -> None:
     """List the reactions to events that failed, the latest first; those without a next attempt were set aside."""
     from app.cli import setup
 
-    tell(asyncio.run(setup.list_failures(find_settings(), first)), as_json=json)
+    print_value(asyncio.run(setup.list_failures(find_settings(), first)), as_json=json)
 
 
 @event.command("retry")

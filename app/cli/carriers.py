@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.administration import TYPERS, find_settings, tell
+from app.cli.administration import TYPERS, find_settings, print_value
 from app.cli.documents import ACCOUNT, JSON, LARGEST_ID
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def list_kinds(json: JSON = False) -> None:
     """List the carriers that can be connected, with their settings and credentials."""
     from app.cli import connections
 
-    tell(connections.list_kinds(), as_json=json)
+    print_value(connections.list_kinds(), as_json=json)
 
 
 @carrier.command("add")
@@ -70,7 +70,7 @@ def add_connection(  # noqa: PLR0913 - each parameter is an option of the comman
         settings[each] = typer.prompt(known.describe(each), err=True)
     credentials = _read_credentials(known, file, env)
     new = NewConnection(kind, name, settings, credentials, key, pace)
-    tell(asyncio.run(connections.add(find_settings(), account, new)), as_json=json)
+    print_value(asyncio.run(connections.add(find_settings(), account, new)), as_json=json)
 
 
 @carrier.command("list")
@@ -78,7 +78,7 @@ def list_connections(json: JSON = False) -> None:
     """List the connections to carriers, those of accounts too."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.list_all(find_settings())), as_json=json)
+    print_value(asyncio.run(connections.list_all(find_settings())), as_json=json)
 
 
 @carrier.command("show")
@@ -86,7 +86,7 @@ def show_connection(key: Key, json: JSON = False) -> None:
     """Show a connection, without its credentials."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.show(find_settings(), key)), as_json=json)
+    print_value(asyncio.run(connections.show(find_settings(), key)), as_json=json)
 
 
 @carrier.command("test")
@@ -99,7 +99,7 @@ def check_connection(
     """Ask the carrier whether it accepts the credentials of a connection; with --to, also send a text."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.check(find_settings(), key, to, sender)), as_json=json)
+    print_value(asyncio.run(connections.check(find_settings(), key, to, sender)), as_json=json)
 
 
 @carrier.command("pause")
@@ -108,7 +108,7 @@ def pause_connection(key: Key, json: JSON = False) -> None:
     from app.cli import connections
     from app.domain.carriers import service
 
-    tell(asyncio.run(connections.change(find_settings(), key, service.pause)), as_json=json)
+    print_value(asyncio.run(connections.change(find_settings(), key, service.pause)), as_json=json)
 
 
 @carrier.command("resume")
@@ -117,7 +117,7 @@ def resume_connection(key: Key, json: JSON = False) -> None:
     from app.cli import connections
     from app.domain.carriers import service
 
-    tell(asyncio.run(connections.change(find_settings(), key, service.resume)), as_json=json)
+    print_value(asyncio.run(connections.change(find_settings(), key, service.resume)), as_json=json)
 
 
 @carrier.command("rotate")
@@ -136,7 +136,7 @@ def rotate_connection(
     settings = find_settings()
     known = connections.get_kind(asyncio.run(connections.show(settings, key))["kind"])
     credentials = _read_credentials(known, file, env)
-    tell(asyncio.run(connections.rotate(settings, key, credentials, overlap_hours)), as_json=json)
+    print_value(asyncio.run(connections.rotate(settings, key, credentials, overlap_hours)), as_json=json)
 
 
 @carrier.command("remove")
@@ -144,7 +144,7 @@ def remove_connection(key: Key, json: JSON = False) -> None:
     """Remove a connection that has no numbers and no waiting texts."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.remove(find_settings(), key)), as_json=json)
+    print_value(asyncio.run(connections.remove(find_settings(), key)), as_json=json)
 
 
 @carrier.command("numbers")
@@ -152,7 +152,7 @@ def list_numbers(key: Key, json: JSON = False) -> None:
     """List the numbers that the carrier has for a connection."""
     from app.cli import connections
 
-    tell(asyncio.run(connections.list_numbers(find_settings(), key)), as_json=json)
+    print_value(asyncio.run(connections.list_numbers(find_settings(), key)), as_json=json)
 
 
 @number.command("assign")
@@ -169,7 +169,7 @@ def assign_number(
     from app.domain.numbers.senders import NewNumber
 
     new = NewNumber(phone_number, label, is_vouched=unlisted)
-    tell(asyncio.run(connections.assign(find_settings(), account, key, new)), as_json=json)
+    print_value(asyncio.run(connections.assign(find_settings(), account, key, new)), as_json=json)
 
 
 @number.command("move")
@@ -184,7 +184,7 @@ def move_number(
     from app.cli import connections
 
     moved = connections.move(find_settings(), account, number, key, is_vouched=unlisted)
-    tell(asyncio.run(moved), as_json=json)
+    print_value(asyncio.run(moved), as_json=json)
 
 
 def _read_credentials(known: "KnownKind", files: list[str] | None, variables: list[str] | None) -> dict[str, str]:

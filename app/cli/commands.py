@@ -13,7 +13,7 @@ from app import gc
 from app import settings as configuration
 from app.cli import administration, carriers, runtime
 from app.cli import imports as _imports  # noqa: F401 - adds its commands
-from app.cli.administration import find_settings, opened_facts, tell
+from app.cli.administration import find_settings, opened_facts, print_value
 from app.cli.documents import JSON, LARGEST_ID
 from app.cli.profile import check_email
 from app.cli.usage import UsageError, explain
@@ -52,7 +52,7 @@ def main() -> None:
     except typer.Abort:
         sys.exit("messaging: Nothing was done.")
     except Exception as problem:
-        if not _is_told(problem):
+        if not _is_for_user(problem):
             raise
         sys.exit(f"messaging: {problem}")
 
@@ -212,7 +212,7 @@ def demo(
     settings, name = find_settings(), secrets.token_hex(4)
     email = f"{name}@demo.example"
     opened = asyncio.run(setup.create_demo(settings, f"Demo {name}", email, 1_000_000, redirect_uri))
-    tell(opened_facts(settings, opened), as_json=json)
+    print_value(opened_facts(settings, opened), as_json=json)
 
 
 @sandbox.command("inbound")
@@ -263,6 +263,6 @@ def _running(settings: Settings, network: "SandboxCarrier") -> "Service":
     return Service(settings.public_url, network.key, network.secret, settings.tls_cert)
 
 
-def _is_told(problem: Exception) -> bool:
+def _is_for_user(problem: Exception) -> bool:
     """Return whether an exception's text is for the user; any other is shown with its traceback."""
     return type(problem).__module__.startswith("app.")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.administration import TYPERS, find_settings, tell
+from app.cli.administration import TYPERS, find_settings, print_value
 from app.cli.documents import ACCOUNT, JSON
 
 contact = TYPERS["contact"]
@@ -39,7 +39,7 @@ def import_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
 
     transfers.check_new(report)
     wanted = Import(0, Wanted(encoding), country, Existing(existing), tag or [], source, consent, dry_run)
-    tell(asyncio.run(transfers.import_file(find_settings(), account, file, wanted, report)), as_json=json)
+    print_value(asyncio.run(transfers.import_file(find_settings(), account, file, wanted, report)), as_json=json)
 
 
 @contact.command("export")
@@ -63,7 +63,7 @@ def export_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
         raise typer.BadParameter("--segment cannot be combined with --tag and --search.")
     wanted = ContactFilter(search=search, tag=tag) if segment is None else segment
     done = transfers.export_file(find_settings(), account, file, wanted, ExportFormat(format))
-    tell(asyncio.run(done), as_json=json)
+    print_value(asyncio.run(done), as_json=json)
 
 
 @contact.command("evidence")
@@ -80,4 +80,4 @@ def write_evidence(
     from app.cli import transfers
 
     transfers.check_new(file)
-    tell(asyncio.run(transfers.write_evidence(find_settings(), account, phone, file)), as_json=json)
+    print_value(asyncio.run(transfers.write_evidence(find_settings(), account, phone, file)), as_json=json)

@@ -37,7 +37,7 @@ def serve(settings: Settings) -> int:
     process.
     """
     logs.configure(settings.log_format, settings.log_level)
-    settings = environment.said_by_serve(settings)
+    settings = environment.for_serve(settings)
     environment.check(settings)
     tls.check(settings.tls_cert, settings.tls_key)
     sockets.close(sockets.bind(settings.host, settings.port))  # fail before anything is started

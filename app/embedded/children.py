@@ -106,7 +106,7 @@ class Supervised:
         self.due_at = None
         self.process = self._start()
 
-    def tend(self) -> None:
+    def supervise(self) -> None:
         """Restart the process when due; schedule the restart of an ended one."""
         if self.due_at is not None:
             if time.monotonic() >= self.due_at:
@@ -159,10 +159,10 @@ def _signals() -> Iterator[socket.socket]:
 def _keep_running(running: Sequence[Supervised], signals: socket.socket) -> None:
     """Restart processes until a stop signal."""
     for each in running:
-        each.tend()  # one may have ended before its signal was handled
+        each.supervise()  # one may have ended before its signal was handled
     while _wait(signals, running).isdisjoint(_STOP_SIGNALS):
         for each in running:
-            each.tend()
+            each.supervise()
 
 
 def _wait(signals: socket.socket, running: Sequence[Supervised]) -> set[int]:

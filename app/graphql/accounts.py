@@ -242,7 +242,7 @@ class AccountQuery:
 
 @strawberry.type
 class AccountMutation:
-    """Changing the account and who works in it."""
+    """Changing the account and its users."""
 
     @strawberry.mutation(
         graphql_type=Account,

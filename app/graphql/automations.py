@@ -195,7 +195,7 @@ class Automation:
         return actor_of(self.created_by)
 
 
-@strawberry.type(description="A condition of a run: what the contact had, and whether the condition held.")
+@strawberry.type(description="A condition of a run: the value that the contact had, and whether the condition held.")
 class RunCondition:
     """A condition of a run."""
 

@@ -46,7 +46,7 @@ describe(
 
 describe(
     SpendGroup,
-    "The grouping of what was spent.",
+    "The grouping of the spent credits.",
     {
         "day": "By day, in UTC.",
         "week": "By week, from Monday.",

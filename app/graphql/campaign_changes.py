@@ -265,7 +265,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=CanceledCampaign,
-        description="Cancel a campaign: recipients whose text has not left get none, and what was debited for them is "
+        description="Cancel a campaign: recipients whose text has not left get none, and their debit is "
         "refunded. Says how many texts had left, and how many are in flight.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )

@@ -180,7 +180,7 @@ class CampaignPreviewQuery:
 
     @strawberry.field(
         graphql_type=CampaignPreview | None,
-        description="Preview a campaign: who gets which text, and the exact price. Nothing is sent or written; null "
+        description="Preview a campaign: recipients, texts, and the exact price. Nothing is sent or written; null "
         "beside the error not_found.",
         directives=guarded("campaigns:read", "not_found"),
     )

@@ -140,7 +140,7 @@ class PhoneConsent:
 
     @classmethod
     def of(cls, found: evidence.PhoneConsent) -> "PhoneConsent":
-        """Return what holds for a phone, as the contract shows it."""
+        """Return the state and the records of a phone, as the contract shows them."""
         held, blocked = found.hold, found.suppression
         shown = blocked and Suppression(
             reason=SuppressionReason(blocked.reason), keyword=blocked.keyword, created_at=blocked.created_at

@@ -79,7 +79,7 @@ class Conversation:
     snoozed_until: datetime | None = strawberry.field(description="The time at which a snoozed one is open again.")
     assignee_id: BigInt | None = strawberry.field(description="The id of the assigned user.")
     version: BigInt = strawberry.field(
-        description="Grows when a text is sent in it, and when someone changes its status or assignee: pass it as "
+        description="Grows when a text is sent in it, and when its status or assignee changes: pass it as "
         "expected_version, and nothing that others did meanwhile is overwritten."
     )
     ai_state: AiState = strawberry.field(description="State of AI agents in it.")

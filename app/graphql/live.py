@@ -156,7 +156,7 @@ class NoteUpdate(_InConversation):
     "stored and never replayed: its id is that of the latest update."
 )
 class PresenceUpdate(_InConversation):
-    """Someone is present."""
+    """A user is present."""
 
     typing: bool = strawberry.field(description="True while the user writes an answer.")
 

@@ -49,7 +49,9 @@ class Notice:
         description="The number of texts that it is about: those of a contact share a notice until it is read."
     )
     read_at: datetime | None = strawberry.field(description="The time at which it was read; null if it was not.")
-    created_at: datetime = strawberry.field(description="The time of what it is about, the latest text if several.")
+    created_at: datetime = strawberry.field(
+        description="The time of its subject, of the latest text if it is about several."
+    )
     subject_id: BigInt | None = strawberry.field(
         description="The id of the campaign or webhook that it is about; null if it is about none."
     )

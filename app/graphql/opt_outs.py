@@ -18,7 +18,7 @@ from app.graphql.core.directives import Constraint, guarded
 
 
 def _limited(name: str, description: str) -> StrawberryArgumentAnnotation:
-    """Return what the contract says about an argument of evidence: its description, and the limit of its length."""
+    """Return the description of an argument of evidence, and the limit of its length."""
     return strawberry.argument(description=description, directives=[Constraint(max_length=MAX_LENGTHS[name])])
 
 

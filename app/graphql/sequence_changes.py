@@ -49,7 +49,7 @@ class NewSequenceStep:
     )
     body: str = strawberry.field(
         description=(
-            "The text. Placeholders such as {first_name|friend} are filled in; what is not known "
+            "The text. Placeholders such as {first_name|friend} are filled in; an unknown value "
             "leaves no gap. Write braces to send twice."
         ),
         directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
@@ -126,7 +126,7 @@ def _steps(given: list[NewSequenceStep]) -> list[NewStep]:
 
 @strawberry.type
 class SequenceDraftQuery:
-    """Reading what a drip sequence would be."""
+    """Previews of drip sequences that are not saved."""
 
     @strawberry.field(
         graphql_type=list[SequenceText] | None,

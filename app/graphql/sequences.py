@@ -27,7 +27,7 @@ describe(
     SequenceStatus,
     "Whether a drip sequence sends.",
     {
-        "active": "It sends what is due.",
+        "active": "It sends the due steps.",
         "paused": "It sends nothing; contacts can be enrolled, and wait.",
         "archived": "It sends nothing and enrolls no contact.",
     },

@@ -27,7 +27,7 @@ describe(
     {
         "note": "An internal note.",
         "closed": "The conversation was closed.",
-        "reopened": "It was opened again, by someone, by a text, or because its snooze ended.",
+        "reopened": "It was opened again, by a user, by a text, or because its snooze ended.",
         "snoozed": "It was snoozed until snoozed_until.",
         "assigned": "It was assigned to a user.",
         "unassigned": "Its assignment was removed.",

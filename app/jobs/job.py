@@ -20,7 +20,7 @@ class Job:
 
     The poller calls `due` each `every` seconds. Both may be called at any time, in several slots and processes at
     once, and when nothing is due: `run` claims its rows. A batch that raises is logged, and its work is tried again
-    when the poller next finds it due. `finish` ends what batches have left running, when the worker stops.
+    when the poller next finds it due. `finish` ends the work that batches have left running, when the worker stops.
     `watch` is given a function that starts the job again, for work that this process could not take before.
     """
 

@@ -40,7 +40,7 @@ class Question:
 
 
 class Asked(Exception):
-    """The client asks its user, and sends the call again with the answer; `result` is what it is sent."""
+    """The client asks its user, and sends the call again with the answer; `result` is the question that it gets."""
 
     def __init__(self, result: InputRequiredResult) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Calls:
         async def page(size: int) -> Json:
             return await self._result(call, {**variables, LIMIT: size})
 
-        return told(*await fit(call.tool, result, page), link=call.tool.link_of(result))
+        return success(*await fit(call.tool, result, page), link=call.tool.link_of(result))
 
     async def _result(self, call: Call, variables: Mapping[str, Any]) -> Json:
         answer = await self.executor(call.tool.operation, variables, call.actor)
@@ -174,7 +174,7 @@ def accept(tool: CompiledTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in taken.items() if value is not None}
 
 
-def told(result: Json, hint: str | None = None, *, link: Json | None = None) -> Json:
+def success(result: Json, hint: str | None = None, *, link: Json | None = None) -> Json:
     """Return the result of a call: structured, and as a text for clients that read no structures."""
     content = [text(result), *([{"type": "text", "text": hint}] if hint else []), *([link] if link else [])]
     return {"content": content, "structuredContent": result, "resultType": "complete"}

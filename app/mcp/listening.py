@@ -19,7 +19,7 @@ async def listen(
 ) -> SubscriptionsListenResult:
     """Send the changes of resources that a client asked for, until it disconnects or its credential ends.
 
-    A stream for no resource is one of the account's live streams too. The stream shows what changes from now on, also
+    A stream for no resource is one of the account's live streams too. The stream shows the changes from now on, also
     before its client is told that it has begun.
     """
     newest = await tools.services.feed.start(caller.actor.account_id, None)

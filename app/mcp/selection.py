@@ -63,8 +63,8 @@ def read_selection(headers: Mapping[str, str], query: Mapping[str, str]) -> Sele
     """Return the selection of a request: of the headers `X-MCP-Toolsets`, `X-MCP-Readonly` and `X-MCP-Confirm`, and of
     the parameters `toolsets`, `readonly` and `confirm`.
 
-    Both places together select what both allow. Raises `InvalidInput` for an unknown toolset or flag: ignored, a flag
-    that is misspelled would allow what it was to prevent.
+    Both places together select the tools that both allow. Raises `InvalidInput` for an unknown toolset or flag:
+    ignored, a flag that is misspelled would allow what it was to prevent.
     """
     asked = [text for text in (headers.get(TOOLSETS_HEADER), query.get("toolsets")) if text]
     toolsets = frozenset(CATEGORIES).intersection(*(_read_toolsets(text) for text in asked))

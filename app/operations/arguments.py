@@ -42,8 +42,8 @@ class Acceptor:
 
     Members that are no variable are ignored, unless it is `strict`: then they are refused, a list takes no single
     value, and the limits of the schema apply, so that exactly the values that the schema of a tool describes pass.
-    Other surfaces leave the limits to the domain, whose errors are more specific. With `forms`, it reads what form
-    tools send as they mean it: see `forms` of the directive `@rest`.
+    Other surfaces leave the limits to the domain, whose errors are more specific. With `forms`, it reads the values
+    that form tools send as they mean it: see `forms` of the directive `@rest`.
     """
 
     def __init__(self, variables: Iterable[Variable], *, forms: bool = False, strict: bool = False) -> None:

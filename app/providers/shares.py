@@ -130,7 +130,7 @@ class Shares:
             self._warn(error)
 
     async def close(self) -> None:
-        """Finish what is being counted, and disconnect."""
+        """Finish the counts in progress, and disconnect."""
         await self._claim.close()
         await self._redis.aclose()
 

@@ -54,7 +54,7 @@ class TlsHandshake(asyncio.Protocol):
             self._work.cancel()
 
     def discard(self) -> None:
-        """Take the connection off what is counted: it is gone, or `BoundedHttp` counts it."""
+        """Remove the connection from the count: it is gone, or `BoundedHttp` counts it."""
         self._connections.discard(self)
         self._config.discard(self)
         self._config.release(self.transport)

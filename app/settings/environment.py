@@ -11,7 +11,7 @@ TRY_OUT = (
 )
 
 
-def said_by_serve(settings: Settings) -> Settings:
+def for_serve(settings: Settings) -> Settings:
     """Return the settings of `messaging serve`: on loopback it is in development, unless its settings say otherwise."""
     if "environment" in settings.model_fields_set:
         return settings

@@ -40,7 +40,9 @@ ACTORS = {
 
 async def page(pool: Pool, head: EvidenceFile) -> AsyncGenerator[bytes]:
     """Yield the page as HTML, in parts."""
-    module = TEMPLATES.get_template("consent.html").make_module({"when": _when, "who": _who, "meanings": MEANINGS})
+    module = TEMPLATES.get_template("consent.html").make_module(
+        {"time_of": _time, "actor_of": _actor, "meanings": MEANINGS}
+    )
     yield _part(module, "head", head, STYLE)
     count = 0
     async for statements in evidence.read(pool, head.account_id, head.consent.phone):
@@ -84,10 +86,10 @@ def _record(statement: Statement) -> dict[str, Any]:
     return {**statement._asdict(), **at}
 
 
-def _when(moment: datetime) -> str:
+def _time(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _who(label: str) -> str:
+def _actor(label: str) -> str:
     kind, _, which = label.partition(":")
     return f"{ACTORS[kind]} {which}" if kind in ACTORS else label

@@ -170,7 +170,7 @@ async def _add_creators(unit: UnitOfWork, key: ApiKey, *creators: Creator | None
 
 
 async def _lock_account(unit: UnitOfWork) -> None:
-    """Serialize the creations and rotations of keys of one account, so that each reads what the others committed."""
+    """Serialize the creations and rotations of keys of one account, so that each reads the commits of the others."""
     await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 

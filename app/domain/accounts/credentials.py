@@ -3,14 +3,16 @@
 A credential is a key, the grant of a connected application, or a user. The rules,
 which `test_credentials_machine` checks:
 
-1. What is made with a credential depends on it. A key depends on every credential in its `creators`, a grant on its
+1. A record that is made with a credential depends on it. A key depends on every credential in its `creators`, a grant
+on its
    client and its user, an OAuth client and an invitation on their creator.
 2. It ends as soon as anything that it depends on, directly or indirectly, has ended: a key by revocation or expiry, a
    grant by revocation or expiry, a client by revocation, a user by removal.
 3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
    credential that rotated it.
-4. When an old key expires after its rotation, what was made with it stays valid, and ends when the successor does.
-   When the old key is revoked, what was made with it ends.
+4. When an old key expires after its rotation, the records that were made with it stay valid, and end when the successor
+does.
+   When the old key is revoked, the records that were made with it end.
 5. What was made with a key before the key was rotated moves to the successor, so that revoking the old key does not
    end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or what it made,
    from its own revocation.
@@ -224,7 +226,7 @@ async def find_creators(unit: UnitOfWork, key_id: int) -> list[Creator]:
 
 
 async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
-    """Make a key's successor the creator of what the key created, unless the actor depends on the old key."""
+    """Make a key's successor the creator of its records, unless the actor depends on the old key."""
     needed = await unit.execute(text(DEPENDS_ON), {"key_id": unit.actor.key_id, "grant_id": unit.actor.grant_id})
     if old_id in needed.scalars().all():
         return

@@ -30,8 +30,8 @@ class PasswordLinkInvalid(DomainError):
 async def make(unit: UnitOfWork, tokens: Tokens, user: User) -> PasswordLink | None:
     """Create a password link, mailed after the commit.
 
-    Older links stay valid: otherwise anyone could invalidate the link that the user is about to open. Returns None
-    while a link waits to be mailed, or `MAX_LIVE` links are valid.
+    Older links stay valid: otherwise another person could invalidate the link that the user is about to open. Returns
+    None while a link waits to be mailed, or `MAX_LIVE` links are valid.
     """
     await _wait_for_others(unit, user)
     return None if await _has_enough(unit, user.id) else await _make(unit, tokens, user)

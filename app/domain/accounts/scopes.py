@@ -59,7 +59,7 @@ WORDS = {
         "this connection"
     ),
 }
-"""For each scope, the sentence that tells a person what it allows."""
+"""For each scope, the sentence that states its permissions to a person."""
 
 ALL = frozenset(Scope)
 GENERAL = ALL - {Scope.account_write, Scope.billing_write}

@@ -14,8 +14,8 @@ from app.domain.messages.requests import AGENT
 class AgentState(Event):
     """An AI agent was changed, activated, paused or deleted, or one of its runs came to a result.
 
-    It is a live update, not offered to webhooks. `actor` is the label of who changed the agent or decided on the draft;
-    that of the agent for other runs.
+    It is a live update, not offered to webhooks. `actor` is the label of the actor that changed the agent or decided on
+    the draft; that of the agent for other runs.
     """
 
     name = "agent_state"

@@ -173,7 +173,7 @@ def _has(signal: Signal) -> Callable[[Facts], bool]:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One gate: the condition that closes it, what follows, and the sentence."""
+    """One gate: the condition that closes it, its action, and the sentence."""
 
     name: GateName
     is_closed: Callable[[Facts], bool]

@@ -1,4 +1,4 @@
-"""Decides what an agent does about a message: gates, retrieval, draft, checks. It sends and stores nothing."""
+"""Decides on the action of an agent for a message: gates, retrieval, draft, checks. It sends and stores nothing."""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _CLAIM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The verdicts, the retrieved passages, and the draft or what else follows.
+    """The verdicts, the retrieved passages, and the draft or another outcome.
 
     With a `brief`, the writer is still to be asked. `drafted` is its paid call; other drafts are free.
     """
@@ -45,7 +45,7 @@ class Decision:
 
     @property
     def summary(self) -> str:
-        """Return the reason and what the contact wrote, for the person who takes over."""
+        """Return the reason and the text of the contact, for the person who takes over."""
         verdict = self.verdict
         known = f" The knowledge has: {self.passages[0].title}." if self.passages else ""
         return f"{verdict.reason if verdict else ''}{known}".strip()

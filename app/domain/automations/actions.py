@@ -1,4 +1,4 @@
-"""Actions of automations: their checks, their words, and what each does to a contact."""
+"""Actions of automations: their checks, their words, and the effect of each on a contact."""
 
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -27,7 +27,7 @@ class BalanceChanged(Event):
     """Credits were added, taken back, or spent on something other than a message.
 
     It is a live update, not offered to webhooks. The debit and the refund of a message appear in the events of that
-    message. `actor` is the label of who caused it.
+    message. `actor` is the label of the actor that caused it.
     """
 
     name = "balance_changed"

@@ -46,7 +46,7 @@ async def debit(unit: UnitOfWork, credits: int, description: str) -> int:
         balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id))
         raise InsufficientCredits(needed=credits, balance=balance)
     await _enter(unit, EntryType.debit, -credits, left, description)
-    _tell(unit, left)
+    _record_balance(unit, left)
     return left
 
 
@@ -70,7 +70,7 @@ async def grant(unit: UnitOfWork, credits: int, note: str, *, is_shown_live: boo
         )
     await _enter(unit, EntryType.adjustment, credits, left, note)
     if is_shown_live:
-        _tell(unit, left)
+        _record_balance(unit, left)
     await alerts.rearm(unit, left)
     return left
 
@@ -81,7 +81,7 @@ async def give_back(unit: UnitOfWork, credits: int, description: str) -> int:
     statement = update(Account).where(own).values(balance=Account.balance + credits).returning(Account.balance)
     left = (await unit.execute(statement)).scalar_one()
     await _enter(unit, EntryType.refund, credits, left, description)
-    _tell(unit, left)
+    _record_balance(unit, left)
     return left
 
 
@@ -93,7 +93,7 @@ async def read_balance(unit: UnitOfWork) -> int:
 async def book(unit: UnitOfWork, type: EntryType, credits: int, description: str) -> int:
     """Add credits, or take them away with a negative number even if the balance falls below zero; return the balance.
 
-    For what was decided elsewhere: money that was paid, refunded or disputed.
+    For decisions that were made elsewhere: money that was paid, refunded or disputed.
     """
     balance = Account.balance + credits
     statement = (
@@ -104,7 +104,7 @@ async def book(unit: UnitOfWork, type: EntryType, credits: int, description: str
     )
     left = (await unit.execute(statement)).scalar_one()
     await _enter(unit, type, credits, left, description)
-    _tell(unit, left)
+    _record_balance(unit, left)
     if credits > 0:
         await alerts.rearm(unit, left)
     return left
@@ -155,5 +155,5 @@ async def _enter(unit: UnitOfWork, type: EntryType, amount: int, left: int, desc
     await unit.save(entry)
 
 
-def _tell(unit: UnitOfWork, left: int) -> None:
+def _record_balance(unit: UnitOfWork, left: int) -> None:
     outbox.record(unit, BalanceChanged(balance=left, actor=unit.actor.label))

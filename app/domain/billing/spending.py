@@ -15,7 +15,7 @@ DEFAULT_DAYS, MAX_DAYS = 30, 366
 
 
 class SpendGroup(enum.StrEnum):
-    """The grouping of what was spent."""
+    """The grouping of the spent credits."""
 
     day = enum.auto()
     week = enum.auto()
@@ -67,7 +67,7 @@ class SpendHistory:
 
 
 async def history(unit: UnitOfWork, days: int, group: SpendGroup) -> SpendHistory:
-    """Return what was spent in the last `days` days, today included; raise `InvalidInput`.
+    """Return the credits that were spent in the last `days` days, today included; raise `InvalidInput`.
 
     Periods without spending are part of it, with zeros.
     """

@@ -10,7 +10,7 @@ def debit_messages(rows: str) -> str:
 
 
 def refund_messages(rows: str) -> str:
-    """Return what enters refunds, from rows of `account_id, message_id, credits, balance_after, reason, actor`."""
+    """Return SQL that enters refunds from rows of `account_id, message_id, credits, balance_after, reason, actor`."""
     return f"""
   INSERT INTO ledger_entries (account_id, type, amount, balance_after, message_id, description, actor)
   SELECT account_id, 'refund', credits, balance_after, message_id, 'Message failed: ' || reason, actor

@@ -1,4 +1,4 @@
-"""Find what uses a custom field, so that it is not deleted."""
+"""Find the records that use a custom field, so that it is not deleted."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -22,7 +22,7 @@ ENDED = (CampaignStatus.completed, CampaignStatus.canceled, CampaignStatus.faile
 
 
 async def find(unit: UnitOfWork, field: CustomField) -> list[str]:
-    """Return what uses a field, each as a text such as `the segment VIP (id 7)`."""
+    """Return the records that use a field, each as a text such as `the segment VIP (id 7)`."""
     name, own = f"custom.{field.key}", unit.actor.account_id
     uses = [
         f"the segment {each.name} (id {each.id})" for each in await segments.find_with_custom_field(unit, field.key)

@@ -1,4 +1,4 @@
-"""Find what the results of a campaign have in common: a number, an hour, an area, or contacts that never write."""
+"""Find a common cause of poor results of a campaign: a number, an hour, an area, or contacts that never write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta

@@ -23,8 +23,8 @@ WAITING = (RecipientState.queued, RecipientState.deferred, RecipientState.claime
 class Facts:
     """The figures that the checks decide by; `usual_delivered` of `usual_final` are those of the account before.
 
-    `extra_credits` is the price of the parts after the first of each text; `eta_seconds` what the waiting texts need at
-    the paces of the numbers, 0 where these have none.
+    `extra_credits` is the price of the parts after the first of each text; `eta_seconds` the time of the waiting texts
+    at the paces of the numbers, 0 where these have none.
     """
 
     campaign: Campaign

@@ -23,17 +23,17 @@ REASONS = {
 COMPLETED = "All its recipients are decided. The report shows the results."
 
 
-def tell_paused(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
+def record_pause(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
     """Record that a campaign was paused, unless a user asked for it."""
     if body := REASONS.get(reason):
         title = f"The campaign {campaign.name} was paused"
         outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign.id))
 
 
-async def tell_completed(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
+async def record_completion(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
     """Record that a campaign has ended, in the transaction of the caller."""
     title = f"The campaign {name} has ended"
     notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=COMPLETED, subject_id=campaign_id)
-    told = (notice, CampaignProgress(campaign_id=campaign_id))
-    names, payloads = [event.name for event in told], [event.payload() for event in told]
+    recorded = (notice, CampaignProgress(campaign_id=campaign_id))
+    names, payloads = [event.name for event in recorded], [event.payload() for event in recorded]
     await connection.execute(events.INSERT, [account_id] * 2, names, [None] * 2, payloads, [None] * 2)

@@ -1,4 +1,4 @@
-"""Plan the texts of an audience: read contacts in the order of phones, render, count parts, decide who gets one.
+"""Plan the texts of an audience: read contacts in the order of phones, render, count parts, decide on each recipient.
 
 The preview and the snapshot plan by the same functions, so that both give the same result for the same contacts.
 """

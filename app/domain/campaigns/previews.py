@@ -1,4 +1,4 @@
-"""Preview campaigns: who gets which text, and its exact cost, before anything is sent."""
+"""Preview campaigns: the recipients, their texts, and the exact cost, before anything is sent."""
 
 import hashlib
 import random
@@ -219,7 +219,7 @@ async def count(pool: Pool, plan: Plan) -> Tally:
 
 
 def preview_id(campaign: Campaign, chosen: Audience, size: int, credits: int) -> str:
-    """Return the id of what a preview has shown: the content, the audience, its size and the credits."""
+    """Return the id of a preview: a digest of the content, the audience, its size and the credits."""
     shown = [campaign.body, chosen.to_json(), campaign.is_smart_encoded, campaign.is_strict, size, credits]
     digest = hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
     return f"{size}-{credits}-{digest}"

@@ -8,7 +8,7 @@ from app.domain.conversations import sql as conversations
 UNREACHED, SINCE, FORGOTTEN = 3, "14 days", "90 days"
 """A phone is left alone after so many texts of campaigns in a row that did not reach it, the first so long ago.
 
-What is longer ago than the last of these times does not count: such a phone is tried again.
+A text longer ago than the last of these times does not count: such a phone is tried again.
 """
 
 LIVE = "24 hours"

@@ -159,7 +159,7 @@ class CampaignRunner:
         counts = await connection.fetchrow(COUNT, campaign.id)
         if not counts["waiting"] and not counts["claimed"]:
             if name := await connection.fetchval(COMPLETE, campaign.id, now):
-                await notices.tell_completed(connection, campaign.account_id, campaign.id, name)
+                await notices.record_completion(connection, campaign.account_id, campaign.id, name)
             return None
         room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:

@@ -32,7 +32,7 @@ REFUSALS = (
 async def send(
     unit: UnitOfWork, acceptor: SendAcceptor, id: int, to: str, idempotency_key: str | None, *, consent_attested: bool
 ) -> Acceptance:
-    """Send the text, rendered for the contact with the phone; raise what refuses any send, and `NotFound`."""
+    """Send the text, rendered for the contact with the phone; raise the errors of any send, and `NotFound`."""
     campaign = await queries.get(unit, id)
     account = await accounts.get_own(unit)
     phone = phones.normalize(to.strip(), account.region)

@@ -64,7 +64,7 @@ class Count:
 class Health:
     """Counts the answers, reports and callbacks of connections.
 
-    Noting never waits and never fails. `close` adds what is left.
+    Noting never waits and never fails. `close` adds the remaining counts.
     """
 
     pool: Pool
@@ -109,7 +109,7 @@ class Health:
                 await self.pool.execute(ADD, *_columns(counts))
 
     async def close(self) -> None:
-        """Add what is left, and start no further work."""
+        """Add the remaining counts, and start no further work."""
         if self._timer:
             self._timer.cancel()
         if self._flushing:

@@ -76,7 +76,7 @@ LINKS = FileLinks("consent", ConsentLinkEnded)
 
 
 async def find(unit: UnitOfWork, phone: str) -> PhoneConsent:
-    """Return what holds for an E.164 phone, whether or not a contact has it."""
+    """Return the state of consent of an E.164 phone, whether or not a contact has it."""
     suppression, hold = await queries.find_suppression(unit, phone), await queries.find_hold(unit, phone)
     return PhoneConsent(phone, suppression, hold, await opt_in_requests.find_open(unit, phone))
 

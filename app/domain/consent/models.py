@@ -56,7 +56,7 @@ class Consent(Base):
 
     Rows are only ever added: a trigger refuses every change of one, and its deletion unless its account is deleted.
     `occurred_at` is the time of the statement where that was before the record, `source` where its evidence is, such as
-    the address of a form, and `note` what the recorder adds. `ip_address` and `user_agent` are those of the person,
+    the address of a form, and `note` a remark of the recorder. `ip_address` and `user_agent` are those of the person,
     where a form has recorded them.
     """
 

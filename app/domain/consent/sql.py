@@ -36,7 +36,7 @@ def has_opted_out_since(account_id: str, phone: str, instant: str) -> str:
 def has_agreed(account_id: str, phone: str) -> str:
     """Return the condition that a consent of the owner of a phone is recorded: an opt-in, or one that was imported.
 
-    What the sender of a text attests is none.
+    An attestation by the sender of a text is none.
     """
     return (
         f"EXISTS (SELECT FROM consents k WHERE k.account_id = {account_id} AND k.phone = {phone}"

@@ -206,7 +206,7 @@ class ContactDndChanged(ContactEvent):
 class ContactChanged(Event):
     """Details, the assignee or the status of a contact changed, and no other event says so.
 
-    It is a live update, not offered to webhooks. `actor` is the label of who changed it.
+    It is a live update, not offered to webhooks. `actor` is the label of the actor that changed it.
     """
 
     name = "contact_changed"

@@ -46,8 +46,8 @@ class NewConversation(Event):
 class ConversationChanged(Event):
     """A conversation was closed, reopened, snoozed, read, assigned or reviewed, or its AI state changed.
 
-    It is a live update, not offered to webhooks. `actor` is the label of who changed it; `changed` names the fields
-    that differ from before.
+    It is a live update, not offered to webhooks. `actor` is the label of the actor that changed it; `changed` names the
+    fields that differ from before.
     """
 
     name = "conversation_changed"
@@ -101,7 +101,7 @@ class ConversationChanged(Event):
 
     @property
     def shared(self) -> tuple[str, str | None, int | None]:
-        """Return what two people must not change at once: the status, the time of a snooze, and the assignee."""
+        """Return the values that conflict when two users change them: status, time of the snooze, assignee."""
         return self.status, self.snoozed_until, self.assignee_id
 
 

@@ -15,8 +15,8 @@ KINDS = {
 """The entry of each status."""
 
 
-def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
-    """Record what differs from `before`: the event and the entries, and a new version if other users see the change."""
+def record_change(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
+    """Record a change since `before`: the event and the entries, and a new version if other users see the change."""
     after = ConversationChanged.of(unit, conversation)
     if after.shared != before.shared:
         conversation.version += 1
@@ -31,7 +31,7 @@ def tell(unit: UnitOfWork, conversation: Conversation, before: ConversationChang
         _add(unit, conversation, EntryKind.ai_state)
 
 
-def tell_reopened(unit: UnitOfWork, conversation: Conversation) -> None:
+def record_reopening(unit: UnitOfWork, conversation: Conversation) -> None:
     """Record that a text of the contact has reopened a conversation."""
     event = replace(ConversationChanged.of(unit, conversation), changed=["status"])
     outbox.record(unit, event, conversation.contact_id)

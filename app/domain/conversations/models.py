@@ -114,7 +114,8 @@ class Conversation(Base):
 class ConversationEntry(Base):
     """A note or an event in a thread. It has an id of the sequence of messages, so that ids are the thread's order.
 
-    `actor` is the author of a note. `snoozed_until`, `assignee_id` and `ai_state` are what an event of that kind set.
+    `actor` is the author of a note. `snoozed_until`, `assignee_id` and `ai_state` are the values that an event of that
+    kind set.
     """
 
     __tablename__ = "conversation_entries"

@@ -42,14 +42,14 @@ async def update(unit: UnitOfWork, id: int, body: str) -> ConversationEntry:
     if note.body != _checked(body):
         note.body, note.edited_at = _checked(body), unit.clock.now()
         await unit.save(note)
-        await _tell_change(unit, note)
+        await _record_change(unit, note)
     return note
 
 
 async def delete(unit: UnitOfWork, id: int) -> ConversationEntry:
     """Delete an own note, and return it; raise `NotFound` or `NotNoteAuthor`."""
     note = await _get_own(unit, id)
-    await _tell_change(unit, note)
+    await _record_change(unit, note)
     await unit.delete(note)
     return note
 
@@ -64,7 +64,7 @@ async def _get_own(unit: UnitOfWork, id: int) -> ConversationEntry:
     return note
 
 
-async def _tell_change(unit: UnitOfWork, note: ConversationEntry) -> None:
+async def _record_change(unit: UnitOfWork, note: ConversationEntry) -> None:
     conversation = await queries.get(unit, note.conversation_id)
     outbox.record(unit, _event(NoteChanged, unit, conversation, note), conversation.contact_id)
 

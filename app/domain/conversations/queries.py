@@ -63,7 +63,7 @@ class ConversationFilter:
 
 @dataclass(frozen=True, slots=True)
 class ConversationCounts:
-    """The sizes of the views of an inbox, each counted up to `MAX_COUNTED`. `mine` is 0 for who is not a user."""
+    """The sizes of the views of an inbox, each counted up to `MAX_COUNTED`. `mine` is 0 without a user."""
 
     open: int
     mine: int

@@ -1,4 +1,4 @@
-"""Open, assign, close and snooze conversations, mark them as read, and say what AI agents do in them."""
+"""Open, assign, close and snooze conversations, mark them as read, and pause or release AI agents in them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -97,7 +97,7 @@ async def update_many(unit: UnitOfWork, ids: Sequence[int], fields: Conversation
     for conversation in found:
         before = ConversationChanged.of(unit, conversation)
         _set_status(unit, conversation, fields)
-        history.tell(unit, conversation, before)
+        history.record_change(unit, conversation, before)
     await unit.save(*found)
     return found
 
@@ -122,7 +122,7 @@ async def assign_many(unit: UnitOfWork, ids: Sequence[int], assignee_id: int | N
     for conversation in found:
         before = ConversationChanged.of(unit, conversation)
         conversation.assignee_id = assignee
-        history.tell(unit, conversation, before)
+        history.record_change(unit, conversation, before)
     await unit.save(*found)
     return found
 
@@ -162,7 +162,7 @@ async def wake(unit: UnitOfWork) -> int:
     for conversation in due:
         before = ConversationChanged.of(unit, conversation)
         reopen(conversation)
-        history.tell(unit, conversation, before)
+        history.record_change(unit, conversation, before)
     await unit.save(*due)
     return len(due)
 
@@ -177,7 +177,7 @@ def reopen(conversation: Conversation) -> bool:
 
 async def save(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
     """Save a conversation, and record an event if it differs from `before`."""
-    history.tell(unit, conversation, before)
+    history.record_change(unit, conversation, before)
     await unit.save(conversation)
 
 

@@ -1,4 +1,4 @@
-"""Merges two contacts that are one person: the fields by rule, and what was said of both."""
+"""Merges two contacts that are one person: the fields by rule, and the records of both."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

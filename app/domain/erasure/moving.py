@@ -1,4 +1,4 @@
-"""Moves what belongs to a contact to another one. The caller holds the locks of both contacts and of the account."""
+"""Moves the records of a contact to another one. The caller holds the locks of both contacts and of the account."""
 
 from datetime import datetime
 from typing import Any
@@ -34,7 +34,7 @@ BY_ID = (IntegrationEvent, Booking, EventRow, Delivery, Recipient, Enrollment)
 
 
 async def end_work(unit: UnitOfWork, other: Contact) -> None:
-    """End what would text the phone of a contact, or would text another phone for it: consent is of a phone."""
+    """End work that would text the phone of a contact, or would text another phone for it: consent is of a phone."""
     now = unit.clock.now()
     ended: dict[str, Any] = {"ended_at": now, "claimed_until": None}
     steps = update(Enrollment).where(Enrollment.contact_id == other.id, Enrollment.status == EnrollmentStatus.active)
@@ -103,7 +103,7 @@ async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None
 
 
 async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
-    """Give a conversation what the other one counts: it is unread, open and waiting where either is."""
+    """Add the counts of another conversation: the result is unread, open and waiting where either is."""
     before = ConversationChanged.of(unit, target)
     for name in ("last_message_at", "last_inbound_at", "last_outbound_at", "read_up_to"):
         setattr(target, name, _latest(getattr(source, name), getattr(target, name)))

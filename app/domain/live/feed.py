@@ -48,7 +48,7 @@ class UpdatesMissed(DomainError):
 class Update:
     """A live update. `id` is its position; the other ids are None when it is not about such a record.
 
-    `actor` is the label of who caused it, where that is known.
+    `actor` is the label of the actor that caused it, where that is known.
     """
 
     id: int

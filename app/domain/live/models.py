@@ -11,7 +11,7 @@ from app.db.base import Base, Created
 class LiveUpdate(Base):
     """A live update about an event; `name` is the name of the event, the ids those of its records.
 
-    `actor` is the label of who caused it, where the event names the actor.
+    `actor` is the label of the actor that caused it, where the event names the actor.
 
     `position` numbers the updates of an account without gaps, in the order in which they became visible; `happened_at`
     is the time of the event. The newest update of an account is never deleted, so that the numbers continue.

@@ -53,7 +53,7 @@ class SendAcceptor:
         self._connections = connections
         self._line: MicroBatcher[SendRequest, Verdict | asyncio.Task[Verdict]]
         self._line = MicroBatcher(self._serve_all, MAX_BATCH, _key, attrgetter("account_id"))
-        self._queues = AccountQueues(self._serve_patiently, MAX_BATCH, waiting, _key)
+        self._queues = AccountQueues(self._serve_waiting, MAX_BATCH, waiting, _key)
 
     async def accept(self, actor: Actor, send: Send) -> Acceptance:
         """Debit the send and store its message, or raise the `DomainError` that refuses it.
@@ -121,7 +121,7 @@ class SendAcceptor:
     def _take_aside(self, request: SendRequest) -> asyncio.Task[Verdict]:
         return asyncio.create_task(self._queues(request.account_id, request))
 
-    async def _serve_patiently(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
+    async def _serve_waiting(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
         return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
 
     async def _serve(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:

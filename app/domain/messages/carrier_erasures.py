@@ -83,6 +83,6 @@ class CarrierErasures:
         await claims.persist(lambda: self.database.pool.execute(FORGET, ids), AGAIN.seconds)
 
     async def _give_back(self, rows: Sequence[Erasure]) -> None:
-        """Let what no carrier was asked for be claimed again at once."""
+        """Release the claims of the erasures that no carrier was asked for."""
         ids = [row.message_id for row in rows]
         await self.database.pool.execute(GIVE_BACK, ids, self.clock.now(), rows[0].due_at)

@@ -50,7 +50,7 @@ async def release_number(unit: UnitOfWork, number_id: int) -> PhoneNumber:
     """
     await billing.lock(unit)
     number = await senders.release(unit, number_id)
-    await outgoing.strand(unit, number.phone_number)
+    await outgoing.release(unit, number.phone_number)
     unit.notify("messages")
     return number
 

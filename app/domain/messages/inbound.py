@@ -118,7 +118,7 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
     if request is not None and _leaves_unconfirmed(intent, inbound.body, request):
         await opt_in_requests.end(unit, contact.phone, OptInOutcome.unconfirmed)
     if arrival.reopened:
-        history.tell_reopened(unit, arrival.conversation)
+        history.record_reopening(unit, arrival.conversation)
     await unit.save(contact, arrival.conversation)
 
 

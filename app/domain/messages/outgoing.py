@@ -360,7 +360,7 @@ async def move(unit: UnitOfWork, number: str, carrier: str) -> None:
     await unit.execute(update(Message).where(Message.id.in_(ids)).values(carrier=carrier))
 
 
-async def strand(unit: UnitOfWork, number: str) -> None:
+async def release(unit: UnitOfWork, number: str) -> None:
     """Let workers fail the unclaimed texts of a number that the account releases, also held and deferred ones."""
     waiting = Outgoing.account_id == unit.actor.account_id, Outgoing.number == number, Outgoing.claimed_until.is_(None)
     await unit.execute(update(Outgoing).where(*waiting).values(carrier=RELEASED, due_at=unit.clock.now()))

@@ -1,7 +1,7 @@
 """The port to a payment provider, and the states that it reports.
 
-A provider never changes a balance. A verified event only names what changed; the gateway reads the present state of
-it, and `service.settle` books the difference to what the ledger has. So events may come twice, late and in any order.
+A provider never changes a balance. A verified event only names the changed object; the gateway reads the present state
+of it, and `service.settle` books the difference to the ledger. So events may come twice, late and in any order.
 """
 
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ class PlanState:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The states of what a verified event is about, all read after the event was sent."""
+    """The states of the payments and plans that a verified event is about, all read after the event was sent."""
 
     payments: Sequence[PaymentState] = ()
     plans: Sequence[PlanState] = ()
@@ -119,7 +119,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class CheckoutState:
-    """The state of a checkout. `is_over` when its page takes no payment any more, and `notice` has what was paid."""
+    """The state of a checkout. `is_over` when its page takes no payment any more, and `notice` has the paid amount."""
 
     notice: Notice
     is_over: bool
@@ -172,5 +172,5 @@ class Gateway(Protocol):
         ...
 
     async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
-        """Verify an event and read what it is about; raise `UnsignedPaymentEvent`, and as `start` does."""
+        """Verify an event and read its subjects; raise `UnsignedPaymentEvent`, and as `start` does."""
         ...

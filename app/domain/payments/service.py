@@ -34,7 +34,7 @@ MIN_AMOUNT = 50
 class Payments:
     """The payment provider, the plans on offer, and the page to which people return.
 
-    `warn` tells the operator of what only a person can put right: the name of a case, and its facts.
+    `warn` tells the operator of a state that only a person can put right: the name of a case, and its facts.
     """
 
     gateway: Gateway
@@ -62,7 +62,7 @@ class Payments:
                 self.warn("payment_of_deleted_account", account_id=payment.account_id, reference=payment.reference)
 
     async def release(self, account_id: int) -> None:
-        """End what an account pays or could pay at the provider, before the account is deleted.
+        """End the plan and the open payments of an account at the provider, before the account is deleted.
 
         Raises `Unavailable` and `PaymentRefused`. Idempotent. What another provider has is left to the operator.
         """

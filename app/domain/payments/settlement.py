@@ -1,4 +1,4 @@
-"""Books in the ledger what a provider shows of a payment, each time the difference to what the ledger has."""
+"""Books in the ledger the state of a payment at its provider, each time the difference to the entries that exist."""
 
 from datetime import datetime
 

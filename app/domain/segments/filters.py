@@ -30,7 +30,7 @@ class Messages:
     within: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return what is not None, as texts."""
+        """Return the values that are not None, as texts."""
         found = {"direction": self.direction, "status": self.status, "within": self.within}
         return {name: str(value) for name, value in found.items() if value is not None}
 

@@ -61,7 +61,7 @@ def step_key(enrollment_id: int, key: int) -> OwnKey:
 
 
 async def exit_enrollments(batch: Batch) -> None:
-    """End the active enrollments of contacts for what happened to them."""
+    """End the active enrollments of contacts for facts about them."""
     said = await intents.find_all(batch)
     found = [(event, fact) for event in batch.events if (fact := _find_fact(event, said.get(event.id, NOTHING)))]
     for reason, which in WHICH.items():

@@ -62,10 +62,10 @@ WITH {_PART}, written AS (
 async def begin(unit: UnitOfWork, sequence: Sequence, version: int | None) -> None:
     """Let the enrollments of a locked sequence move to a version, or end: a part now, the others in the background."""
     sequence.moves_to, sequence.follows_below = version, ABOVE_ALL
-    await _go_on(unit, sequence)
+    await _move_part(unit, sequence)
 
 
-async def go_on(database: Database, clock: Clock, notify: Notify) -> bool:
+async def move_next(database: Database, clock: Clock, notify: Notify) -> bool:
     """Let the next part of each sequence follow, so that none waits for another; return whether more may have to."""
     rows = await database.pool.fetch(FIND_FOLLOWED)
     for row in rows:
@@ -73,11 +73,11 @@ async def go_on(database: Database, clock: Clock, notify: Notify) -> bool:
             waiting = select(Sequence).where(Sequence.id == row["id"], Sequence.follows_below.is_not(None))
             sequence = await unit.one(waiting.with_for_update(key_share=True))
             if sequence is not None:
-                await _go_on(unit, sequence)
+                await _move_part(unit, sequence)
     return bool(rows)
 
 
-async def _go_on(unit: UnitOfWork, sequence: Sequence) -> None:
+async def _move_part(unit: UnitOfWork, sequence: Sequence) -> None:
     """Let the next part follow, from the newest on, so that later enrollments have no part in it."""
     given = {"sequence_id": sequence.id, "below": sequence.follows_below, "batch": BATCH}
     if sequence.moves_to is None:

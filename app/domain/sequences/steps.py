@@ -167,7 +167,7 @@ class Drip:
 
     async def run(self) -> bool:
         """Send one batch of steps; return True when more may be due."""
-        is_followed = await following.go_on(self.database, self.clock, self.notify)
+        is_followed = await following.move_next(self.database, self.clock, self.notify)
         more = await bring_back(self.database.pool) or is_followed
         rows = await self._claim(self.clock.now())
         await self._set_aside([row for row in rows if row.sequence_status == SequenceStatus.paused])

@@ -24,7 +24,7 @@ MAX_LINK = 512
 """Maximum length of a filled-in link."""
 
 HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""General categories that a value has no characters of: controls, marks without width, and none that is a character."""
+"""General categories of the characters removed from a value: controls, marks without width, unassigned ones."""
 
 Fallbacks = tuple[tuple[str, str], ...]
 """The fallbacks of an account by the names of placeholders, for those that have none of their own."""
@@ -33,7 +33,7 @@ GAP = "\0"
 """Stands for an empty value until the spaces around it are closed. No text holds it: PostgreSQL does not store it."""
 
 _BLANKS = r"(?<![ \t])[ \t]*+"
-"""All blanks of a place. A search that began anew at each of them would take their number squared."""
+"""All blanks of a place. A search that began anew at each of them would take quadratic time."""
 
 _DASH = "[-–—]"
 

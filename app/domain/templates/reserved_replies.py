@@ -35,7 +35,7 @@ _harmless_verbs = frozenset(_harmless.split())
 
 
 class ReservedReply(NamedTuple):
-    """A reserved word that a text asks for, its place, and what the service does with it."""
+    """A reserved word that a text asks for, its place, and its effect in the service."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Read what happened with a contact, from all areas, the newest first; each source only for an actor with its scope.
+"""Read the history of a contact, from all areas, the newest first; each source only for an actor with its scope.
 
 Each page takes one query for each source, however many entries it has.
 """
@@ -63,7 +63,8 @@ class TimelineKind(enum.StrEnum):
 class Entry:
     """One thing that happened. `record_id` is the id of the record of that kind, `row` that record where it is shown.
 
-    `detail` is what changed, such as a stage, a tag or the name of a sequence; never the text of a message or note.
+    `detail` is the changed value, such as a stage, a tag or the name of a sequence; never the text of a message or
+    note.
     """
 
     kind: TimelineKind

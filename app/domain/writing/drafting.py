@@ -59,7 +59,7 @@ class Draft:
 
     @property
     def notice(self) -> str | None:
-        """Return a sentence on who wrote the texts, where that was not the AI."""
+        """Return a sentence that names the author of the texts, where that was not the AI."""
         if self.failure:
             return f"The AI provider returned no usable text ({REASONS[self.failure]}). The credit was refunded."
         return None if self.model else NO_AI

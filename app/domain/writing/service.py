@@ -21,7 +21,7 @@ MAX_BRIEF, MAX_HINT, MAX_COUNT = 1000, 200, 5
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Candidate texts, the best first, the balance after the debit, and who wrote them."""
+    """Candidate texts, the best first, the balance after the debit, and their author."""
 
     bodies: list[str]
     credits_remaining: int
@@ -53,7 +53,7 @@ async def generate(unit: UnitOfWork, writers: Writers, description: str, key: st
     if done is None:
         account = await accounts.get_own(unit)
         brief = Brief(description, account.company_name)
-        done = await _buy(unit, writers, CallKind.copy, brief, Request(key, digest))
+        done = await _call(unit, writers, CallKind.copy, brief, Request(key, digest))
     return Copy(**done.answer, replayed=done.replayed)
 
 
@@ -80,7 +80,7 @@ async def compose(unit: UnitOfWork, writers: Writers, wanted: Composition, key: 
             wanted.tone,
             placeholders=frozenset(known.names),
         )
-        done = await _buy(unit, writers, CallKind.campaign, brief, Request(key, digest))
+        done = await _call(unit, writers, CallKind.campaign, brief, Request(key, digest))
     return Copy(**done.answer, replayed=done.replayed)
 
 
@@ -92,7 +92,7 @@ class Request:
     digest: str
 
 
-async def _buy(unit: UnitOfWork, writers: Writers, kind: CallKind, brief: Brief, request: Request) -> Once:
+async def _call(unit: UnitOfWork, writers: Writers, kind: CallKind, brief: Brief, request: Request) -> Once:
     """Debit, draft and end a call; a second request with the same key gets the first one's texts, and a refund."""
     writers.first.check(brief)
     call_id = await calls.begin(unit, writers, kind)
@@ -102,13 +102,13 @@ async def _buy(unit: UnitOfWork, writers: Writers, kind: CallKind, brief: Brief,
         raise WriterUnavailable(reason=REASONS[drafted.failure or Failure.faulty])
     async with apart(unit) as own:
         await billing.lock(own)
-        done = await idempotency.once(own, request.key, request.digest, lambda: _sell(own, call_id, drafted))
+        done = await idempotency.once(own, request.key, request.digest, lambda: _result(own, call_id, drafted))
         if done.replayed:
             await calls.end(own, call_id, drafted, is_paid=False)
     return done
 
 
-async def _sell(unit: UnitOfWork, call_id: int, drafted: Draft) -> dict[str, object]:
+async def _result(unit: UnitOfWork, call_id: int, drafted: Draft) -> dict[str, object]:
     ended = await calls.end(unit, call_id, drafted, is_paid=drafted.failure is None)
     return {
         "bodies": list(drafted.texts),

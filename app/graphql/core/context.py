@@ -19,7 +19,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 Find = Callable[[UnitOfWork, list[K]], Awaitable[Mapping[K, V]]]
-"""A batch query of an area: what it finds, by key."""
+"""A batch query of an area: the records that it finds, by key."""
 
 FindRows = Callable[[UnitOfWork, list[K]], Awaitable[Sequence[V]]]
 """A batch query of an area that finds several rows for a key."""
@@ -47,7 +47,7 @@ class Context:
             self.pause = self._pauses.counted(self.pause)
 
     def load(self, find: Find[K, V], key: K | None) -> Load[V | None]:
-        """Load what an area's batch query finds for a key, or None; one level of a query asks once for all keys."""
+        """Load the record of a key by an area's batch query, or None; one level of a query asks once for all keys."""
 
         async def load_all(keys: list[K]) -> list[V | None]:
             found = await find(self.unit, keys)

@@ -1,4 +1,4 @@
-"""Idempotency keys of the contract: what is asked for again is answered again."""
+"""Idempotency keys of the contract: a repeated request gets the same answer."""
 
 import base64
 from collections.abc import Awaitable, Callable
@@ -22,7 +22,7 @@ IdempotencyKey = Annotated[
 async def once(info: Info, key: str | None, digest: str, change: Callable[[], Awaitable[Any]]) -> int:
     """Make a change, unless its idempotency key was answered before; return the id of the row that it gave.
 
-    `digest` is the `idempotency.fingerprint` of what is asked for.
+    `digest` is the `idempotency.fingerprint` of the request.
     """
 
     async def act() -> dict[str, Any]:

@@ -190,7 +190,7 @@ class _Compiler:
         return frozenset(found)
 
     def _select(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> dict[str, list[FieldNode]]:
-        """Return what fields with the same key select of an object, by response key."""
+        """Return the fields that fields with the same key select of an object, by response key."""
         return self._collect(kind, [node.selection_set for node in nodes if node.selection_set])
 
     def _collect(self, kind: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> dict[str, list[FieldNode]]:
@@ -313,7 +313,7 @@ def _function(definition: StrawberryField) -> Callable[..., Any]:
 
 
 def _is_awaited(definition: StrawberryField) -> bool:
-    """Return whether a resolver is asynchronous, or returns what a loader will read."""
+    """Return whether a resolver is asynchronous, or returns a value that a loader will read."""
     call = _function(definition)
     return iscoroutinefunction(call) or get_origin(call.__annotations__.get("return")) is Load
 

@@ -1,6 +1,6 @@
 """Turns of operations, so that one account cannot delay the others in a web process.
 
-A process has one event loop: what computes for long keeps every other request waiting. Few queries and updates of live
+A process has one event loop: a long computation keeps every other request waiting. Few queries and updates of live
 streams run at once, those of different accounts in turns, and large operations pause after each millisecond, for longer
 while small ones run.
 """
@@ -55,8 +55,8 @@ class Turns:
     async def take(self, kind: OperationType | None, units: int, account_id: int) -> AsyncGenerator[Pause | None]:
         """Wait for the turn of an operation and hold it; yield the pauses of a large one. Raises `Unavailable`.
 
-        Updates wait without an end: what a stream has not shown yet stays in the database. Mutations do not wait here:
-        one may wait for another service, and would keep a place meanwhile.
+        Updates wait without an end: those that a stream has not shown yet stay in the database. Mutations do not wait
+        here: one may wait for another service, and would keep a place meanwhile.
         """
         is_large = units >= LARGE_UNITS
         queue = self._queue(kind, is_large=is_large)

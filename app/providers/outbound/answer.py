@@ -78,7 +78,7 @@ class AnswerReader:
             if not self.is_complete:
                 raise ExchangeFailed(PostError.protocol) from None
         if not self.is_complete:
-            self._cut_what_is_long()
+            self._check_sizes()
         return self.is_complete
 
     def end(self) -> bool:
@@ -90,7 +90,7 @@ class AnswerReader:
         """Return the complete response."""
         return Answer(self._status, self._headers, self._body, self._is_reusable)
 
-    def _cut_what_is_long(self) -> None:
+    def _check_sizes(self) -> None:
         limit = self._body_limit
         if self._status and (self._body_size > limit or self._received > HEAD_LIMIT + limit):
             self.is_complete, self._is_reusable = True, False

@@ -23,7 +23,7 @@ class Guard:
     def check(self, url: str) -> str:
         """Return the normalized URL; raise `InvalidUrl` when it can never be posted to.
 
-        Names are not looked up here: what they stand for is checked at every post.
+        Names are not looked up here: their addresses are checked at every post.
         """
         target = self.read(url)
         if not self._may_be_allowed(target):

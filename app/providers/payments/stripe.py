@@ -1,7 +1,7 @@
 """Stripe: Checkout for top-ups and plans, signed events, and the state of payments.
 
-The SDK is synchronous: it is imported at the first use, and called in threads. An event only names what changed; its
-present state is read from the API.
+The SDK is synchronous: it is imported at the first use, and called in threads. An event only names the changed object;
+its present state is read from the API.
 """
 
 import asyncio
@@ -145,7 +145,7 @@ class Stripe:
         return self._client.v1.customers.create(facts, {"idempotency_key": key}).id  # pyright: ignore[reportArgumentType]
 
     def _read(self, about: Mapping[str, str]) -> Notice:
-        """Return the states of what an event is about."""
+        """Return the states of the payments and plans that an event is about."""
         id, intent, subscription = (about.get(name, "") for name in ("id", "payment_intent", "subscription"))
         match about.get("object"):
             case "checkout.session":
@@ -175,7 +175,7 @@ class Stripe:
         return self._invoice(str(found.data[0].invoice)) if found.data else None
 
     def _invoice(self, id: str) -> PaymentState | None:
-        """Return the state of the invoice of a plan, with what was refunded of its payment."""
+        """Return the state of the invoice of a plan, with the refunded part of its payment."""
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
         facts = _facts(details)
@@ -279,7 +279,7 @@ def _facts(holder: "Invoice | PaymentIntent | Subscription | None") -> dict[str,
 
 
 def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
-    """Return a notice without what this service did not start."""
+    """Return a notice without the objects that this service did not start."""
     return Notice([each for each in payments if each], [each for each in plans or [] if each])
 
 

@@ -116,7 +116,7 @@ class Authorize:
             try:
                 await greenlet_spawn(server.validate_consent, asked)
             except OAuth2Error as error:
-                return self._tell(request, client, _refusal(server, asked, error), error)
+                return self._answer_error(request, client, _refusal(server, asked, error), error)
         kept = {name: parameters[name] for name in PARAMETERS if name in parameters}
         now = self._services.clock.now()
         handle = consent.seal(self._authority.seal, client.client_id, kept, description, now)
@@ -281,7 +281,7 @@ class Authorize:
         ticked = frozenset(name.removeprefix(ALLOWED) for name in form if name.startswith(ALLOWED))
         return asked.scopes & (ticked | REQUIRED)
 
-    def _tell(self, request: Request, client: Client, answer: Response, error: OAuth2Error) -> Response:
+    def _answer_error(self, request: Request, client: Client, answer: Response, error: OAuth2Error) -> Response:
         """Return the error redirect for an account's own client; for any other, a page with the error."""
         if client.kind == ClientKind.managed:
             return answer

@@ -122,7 +122,7 @@ class CodeGrant(AuthorizationCodeGrant):
         self.server.check_resource(self.request, self.request.authorization_code.found)
 
     def authenticate_user(self, authorization_code: FoundView) -> Found:
-        """Return what new tokens are made from."""
+        """Return the record that new tokens are made from."""
         return authorization_code.found
 
     def delete_authorization_code(self, authorization_code: object) -> None:
@@ -150,7 +150,7 @@ class RefreshGrant(RefreshTokenGrant):
         self.server.check_resource(self.request, self.request.refresh_token.found)
 
     def authenticate_user(self, refresh_token: FoundView) -> Found:
-        """Return what new tokens are made from."""
+        """Return the record that new tokens are made from."""
         return refresh_token.found
 
     def revoke_old_credential(self, refresh_token: object) -> None:

@@ -112,7 +112,7 @@ class Playback:
         return await self._pool.ask(ANY_DUE)
 
     async def run(self) -> bool:
-        """Deliver one batch of what is due; return whether there may be more."""
+        """Deliver one batch of due callbacks; return whether there may be more."""
         rows = await claim(self._pool, DueCallback, CLAIM, self._lease, give_back=self._give_back, seconds=self._lease)
         if rows:
             delivered = set(chain.from_iterable(await asyncio.gather(*map(self._deliver, _by_message(rows)))))
