@@ -1,7 +1,9 @@
 """The documents name files, sections and terms that exist."""
 
+import json
 import re
 import shlex
+from configparser import RawConfigParser
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from app.cli.usage import UsageError
 from app.domain.accounts.scopes import AUTOMATION, AUTOMATION_LIMIT, Scope
 from app.domain.kernel.events import EVENTS
 from app.domain.webhooks.payloads import hook_names
+from app.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -25,6 +28,33 @@ OLD_WORDS = re.compile(
 COMPANY = "Blue Door"
 FENCED = re.compile(r"```(?:sh|console).*?\n(.*?)```", re.S)
 INLINE = re.compile(r"`(messaging [^`]+)`")
+EXAMPLES = {
+    ("architecture.md", "mermaid"): "a diagram",
+    ("assistants.md", "json"): "needs the applications of other vendors",
+    ("campaigns.md", "graphql"): "tests/graphql/test_examples.py",
+    ("connectors.md", "text"): "tests/rest/test_document_answers.py; the first one needs an account at Calendly",
+    ("events.md", "json"): "generated from the examples of the events",
+    ("front-ends.md", "ts"): "tests/graphql/test_typescript.py",
+    ("importing.md", "graphql"): "tests/graphql/test_examples.py",
+    ("notices.md", "graphql"): "tests/graphql/test_examples.py",
+    ("oauth.md", "json"): "tests/oauth/test_oauth_flow.py",
+    ("oauth.md", "text"): "tests/oauth/test_oauth_flow.py",
+    ("operating.md", "caddyfile"): "needs Caddy",
+    ("operating.md", "ini"): "needs systemd, and is parsed below",
+    ("operating.md", "nginx"): "needs nginx",
+    ("rest-reference.md", "json"): "tests/rest/test_reference.py",
+    ("rest.md", "http"): "tests/rest/test_document_answers.py",
+    ("rest.md", "json"): "tests/rest/test_document_answers.py",
+    ("sandbox.md", "json"): "tests/rest/test_document_answers.py",
+    ("segments.md", "graphql"): "tests/graphql/test_examples.py",
+    ("sequences.md", "graphql"): "tests/graphql/test_examples.py",
+    ("templates.md", "graphql"): "tests/graphql/test_examples.py",
+    ("templates.md", "text"): "tests/domain/templates/test_docs_of_templates.py",
+    ("webhooks.md", "javascript"): "tests/domain/webhooks/test_webhooks_docs.py",
+    ("webhooks.md", "python"): "tests/domain/webhooks/test_webhooks_docs.py",
+}
+"""The test of the blocks of a page in a language, or the reason why there is none. `sh` is run by tests/e2e."""
+
 BARE = 3
 """The words of a command that is only named, as in `messaging contact list`."""
 
@@ -60,6 +90,41 @@ def test_every_block_of_a_page_names_its_language(page: Path):
     opened = re.findall(r"^ *```(.*)$", page.read_text(), re.M)[::2]
 
     assert [block for block in opened if not block] == []
+
+
+def test_every_block_that_is_no_command_has_a_test_or_a_reason():
+    found = {
+        (page.name, language)
+        for page in PAGES
+        for language in re.findall(r"^ *```(\w+)", page.read_text(), re.M)
+        if language != "sh"
+    }
+
+    assert found == set(EXAMPLES)
+    assert [
+        test for test in EXAMPLES.values() if test.startswith("tests/") and not (ROOT / test.split(";")[0]).exists()
+    ] == []
+
+
+def test_the_unit_of_systemd_starts_the_service_with_settings_that_exist():
+    [shown] = re.findall(r"```ini\n(.*?)```", (ROOT / "docs" / "operating.md").read_text(), re.S)
+    unit = RawConfigParser()
+    unit.optionxform = str
+    unit.read_string(shown)
+
+    service = unit["Service"]
+    name, _, folder = service["Environment"].partition("=")
+
+    assert unit.sections() == ["Unit", "Service", "Install"]
+    assert service["ExecStart"] == f"{service['WorkingDirectory']}/.venv/bin/messaging serve"
+    assert (name, folder) == ("MESSAGING_DATA", f"/var/lib/{service['StateDirectory']}")
+    assert "data" in Settings.model_fields
+
+
+def test_the_configurations_of_assistants_are_json_with_the_address_of_the_tool_server():
+    shown = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "assistants.md").read_text(), re.S)
+
+    assert ['"https://sms.example.com/mcp"' in json.dumps(json.loads(block)) for block in shown] == [True] * 3
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

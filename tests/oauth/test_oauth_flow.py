@@ -1,5 +1,10 @@
 """Connecting an application: authorize, consent, tokens, calls, refresh, as the specification has it."""
 
+import json
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
 import httpx2
 import jwt
 import pytest
@@ -12,6 +17,28 @@ from tests.factories.oauth import OAUTH_GRANTS
 from tests.oauth.applications import BASE, REDIRECT, STATE, TOOLS, Application, Pkce, bearer, query_of
 
 pytestmark = pytest.mark.anyio
+
+PAGE = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text()
+
+
+async def test_the_address_on_the_page_leads_to_the_consent_page(application: Application, http: httpx2.AsyncClient):
+    [shown] = re.findall(r"```text\n(.*?)```", PAGE, re.S)
+    address = urlsplit(re.sub(r"\s+", "", shown))
+    given = {**dict(parse_qsl(address.query)), "client_id": application.client_id}
+
+    page = await http.get(address.path, params=given)
+
+    assert given["redirect_uri"] == REDIRECT
+    assert (page.status_code, "wants to use your account" in page.text) == (200, True)
+
+
+async def test_the_tokens_on_the_page_have_the_members_of_tokens(application: Application):
+    [shown] = re.findall(r"```json\n(.*?)```", PAGE, re.S)
+
+    tokens = (await application.exchange(await application.code())).json()
+
+    assert list(json.loads(shown)) == list(tokens)
+    assert (tokens["token_type"], tokens["expires_in"]) == ("Bearer", json.loads(shown)["expires_in"])
 
 
 async def test_after_login_the_user_agent_is_redirected_with_code_and_state(application: Application):
