@@ -288,8 +288,9 @@ class IntegrationMutation:
 
     @strawberry.mutation(
         graphql_type=Integration,
-        description="Replace the secret of an integration, and return it. The former one is accepted for some hours.",
-        directives=guarded("webhooks:manage", "not_found", "integration_secret_reused"),
+        description="Replace the secret of an integration, and return it. The former one is accepted for some hours. "
+        "Needs the scopes of what the integration does.",
+        directives=guarded("webhooks:manage", "insufficient_scope", "not_found", "integration_secret_reused"),
     )
     async def rotate_integration_secret(
         self,

@@ -111,7 +111,10 @@ GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("sessions", "end_session", "oauth_grants", "revoke_oauth_grant"), frozenset({"account:write"})),
     **dict.fromkeys(("subscribe", "create_webhook", "bulk_enroll"), frozenset({"contacts:read"})),
     "update_keyword": frozenset({"messages:send"}),
-    **dict.fromkeys(("add_integration", "update_integration"), frozenset({"contacts:write", "messages:send"})),
+    **dict.fromkeys(
+        ("add_integration", "update_integration", "rotate_integration_secret"),
+        frozenset({"contacts:write", "messages:send"}),
+    ),
     **dict.fromkeys(
         ("connect_crm", "finish_crm_connection"),
         frozenset({"contacts:read", "contacts:write", "messages:read", "messages:send"}),

@@ -1,5 +1,6 @@
 """The actions of an inbound webhook on a body: create or change a contact, tag it, enroll it, run an automation."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
@@ -18,7 +19,7 @@ from app.domain.integrations import paths
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import Integration
 from app.domain.integrations.scheduling import Unreadable
-from app.domain.kernel.errors import DomainError, InvalidInput
+from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.domain.sequences import enrollments
 from app.domain.sequences import queries as sequences
@@ -66,12 +67,11 @@ async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
     for key in custom:
         if key not in known or len(custom) > MAX_CUSTOM:
             raise InvalidInput(reason=f"custom_fields has {key}, which the account lacks.", field="custom_fields")
+    scopes.require(unit.actor, await find_scopes(unit, actions))
     if (sequence_id := actions.get("sequence_id")) is not None:
-        scopes.require(unit.actor, [Scope.campaigns_send])
         await sequences.get(unit, sequence_id)
     if (automation_id := actions.get("automation_id")) is not None:
-        automation = await automations.get_automation(unit, automation_id)
-        scopes.require(unit.actor, automation_actions.scopes_of(automation.actions))
+        await automations.get_automation(unit, automation_id)
     return {
         "paths": {name: paths.check(path, name) for name, path in given.items() if path.strip()},
         "custom_fields": {key: paths.check(path, "custom_fields") for key, path in custom.items()},
@@ -79,6 +79,17 @@ async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
         "sequence_id": sequence_id,
         "automation_id": automation_id,
     }
+
+
+async def find_scopes(unit: UnitOfWork, actions: Actions) -> frozenset[str]:
+    """Return the scopes that an actor needs to do by hand what a webhook does; none of an automation that is gone."""
+    needed = frozenset[str]({Scope.contacts_write})
+    if actions.get("sequence_id") is not None:
+        needed |= {Scope.campaigns_send}
+    if (automation_id := actions.get("automation_id")) is not None:
+        with suppress(NotFound):
+            needed |= automation_actions.scopes_of((await automations.get_automation(unit, automation_id)).actions)
+    return needed
 
 
 async def perform(unit: UnitOfWork, integration: Integration, body: str, key: str) -> Applied:

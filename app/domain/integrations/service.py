@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import select
 
@@ -139,12 +139,17 @@ async def resume(unit: UnitOfWork, id: int) -> Integration:
 
 
 async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_hours: int) -> Integration:
-    """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`."""
+    """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`.
+
+    Whoever knows the secret does what the integration does: the actor needs the scopes for it.
+    """
     if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
         raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
     integration = await queries.get(unit, id, lock=True)
     if integration.kind in ports.receivers:
         raise Conflict(reason="A CRM signs with its own key: there is no secret to rotate.")
+    is_webhook, actions = integration.kind == WEBHOOK, cast("Actions", integration.actions)
+    scopes.require(unit.actor, await hook_actions.find_scopes(unit, actions) if is_webhook else SENDING)
     new = _check_secret(secret)
     if ports.seal.open(integration.secret) == new:
         raise IntegrationSecretReused()

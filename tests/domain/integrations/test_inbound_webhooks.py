@@ -81,6 +81,24 @@ async def test_an_event_creates_tags_and_enrolls_a_contact_and_the_log_says_so(
     ]
 
 
+@pytest.mark.parametrize("missing", ["contacts:write", "campaigns:send"])
+async def test_a_new_secret_needs_the_scopes_of_what_its_bearer_can_do(
+    services: Services, account: Opened, hook: Integration, missing: str
+) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope) - {missing}, "test")) as unit:
+        with pytest.raises(InsufficientScope):
+            await service.rotate(unit, services.intake.ports, hook.id, "another secret", 0)
+
+
+async def test_a_new_secret_of_a_tool_needs_the_scope_of_its_texts(services: Services, account: Opened) -> None:
+    ports = services.intake.ports
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope), "test")) as unit:
+        tool = await service.add(unit, ports, "calcom", SECRET, {})
+    async with unit_of(services, Actor(account.account_id, frozenset(Scope) - {"messages:send"}, "test")) as unit:
+        with pytest.raises(InsufficientScope):
+            await service.rotate(unit, ports, tool.id, "another secret", 0)
+
+
 async def test_an_event_runs_an_automation_once_and_a_paused_one_fails_it_visibly(
     services: Services, http: httpx2.AsyncClient, account: Opened, new_account: Any
 ) -> None:
