@@ -246,8 +246,11 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Account,
-        description="Change the account: its company name, the country of its national phone numbers, the contact "
-        "that a HELP reply names, its time zone, and the limits of its texts. Texts from then on obey them.",
+        description=(
+            "Change the account, and return it: its company name, the country of its national phone numbers, the "
+            "contact that a HELP reply names, its time zone, and the limits of its texts. Texts from then on obey "
+            "them."
+        ),
         directives=guarded("account:write"),
     )
     async def update_account(
@@ -325,7 +328,7 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Change the first and last name of a user.",
+        description="Change the first and last name of a user, and return the user.",
         directives=guarded("account:write", "not_found"),
     )
     async def update_user(
@@ -352,7 +355,10 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Change the role of a user, from the next request on. The last owner cannot get another role.",
+        description=(
+            "Change the role of a user, from the next request on, and return the user. The last owner cannot get "
+            "another role."
+        ),
         directives=guarded("account:write", "not_found", "conflict", "insufficient_scope", "person_required"),
     )
     async def change_role(self, info: Info, id: UserId, role: RoleWanted) -> models.User:
@@ -361,7 +367,7 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=User,
-        description="Remove a user. The user's sessions, connected applications and keys end at once. "
+        description="Remove a user, and return the user. The sessions, connected applications and keys end at once. "
         "The last owner cannot be removed.",
         directives=guarded("account:write", "not_found", "conflict", "person_required"),
     )

@@ -226,7 +226,10 @@ class AgentRunMutation:
     """Drafts, trials and suggestions of AI agents."""
 
     @strawberry.mutation(
-        description="Send the draft of an AI agent, or another text in its place. Costs the credits of the text.",
+        description=(
+            "Send the draft of an AI agent, or another text in its place, and return the run. Costs the credits of the "
+            "text."
+        ),
         directives=guarded("messages:send", "conflict", "not_found"),
     )
     async def approve_ai_draft(
@@ -245,7 +248,7 @@ class AgentRunMutation:
         return AiDraftDecision(run_id=BigInt((await drafts.approve(info.context.unit, run_id, body)).id))
 
     @strawberry.mutation(
-        description="Discard the draft of an AI agent.",
+        description="Discard the draft of an AI agent, and return its run.",
         directives=guarded("messages:send", "conflict", "not_found"),
     )
     async def discard_ai_draft(self, info: Info, run_id: RunId) -> AiDraftDecision:
@@ -253,7 +256,10 @@ class AgentRunMutation:
         return AiDraftDecision(run_id=BigInt((await drafts.discard(info.context.unit, run_id)).id))
 
     @strawberry.mutation(
-        description="Try an AI agent on a text; nothing is sent. A draft costs 1 credit, other decisions nothing.",
+        description=(
+            "Try an AI agent on a text, and return its reply; nothing is sent. A draft costs 1 credit, other decisions "
+            "nothing."
+        ),
         directives=guarded("ai:use", *CALLS),
     )
     async def test_ai_agent(
@@ -272,8 +278,10 @@ class AgentRunMutation:
         return _trial(await drafts.try_out(info.context.unit, info.context.services.writers, id, body))
 
     @strawberry.mutation(
-        description="Suggest a reply to the latest text of a conversation, which needs the scope conversations:read as "
-        "well. Costs 1 credit, refunded without a reply.",
+        description=(
+            "Suggest and return a reply to the latest text of a conversation, which needs the scope conversations:read "
+            "as well. Costs 1 credit, refunded without a reply."
+        ),
         directives=guarded("ai:use", "conflict", "insufficient_scope", *CALLS),
     )
     async def suggest_reply(self, info: Info, conversation_id: ConversationId) -> SuggestedReply:
@@ -285,7 +293,7 @@ class AgentRunMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Let AI agents answer in a conversation that is paused, or was handed over.",
+        description="Let AI agents answer in a conversation that is paused, or was handed over, and return it.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def release_ai(self, info: Info, conversation_id: ConversationId) -> conversation_models.Conversation:
@@ -294,7 +302,7 @@ class AgentRunMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Let no AI agent answer in a conversation until it is released.",
+        description="Let no AI agent answer in a conversation until it is released, and return it.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def pause_ai(self, info: Info, conversation_id: ConversationId) -> conversation_models.Conversation:

@@ -230,8 +230,8 @@ class AgentMutation:
     @strawberry.mutation(
         graphql_type=AiAgent,
         description=(
-            "Create an AI agent. It is paused, and its drafts wait for approval unless mode says otherwise; the mode "
-            "auto needs messages:send too."
+            "Create an AI agent, and return it. It is paused, and its drafts wait for approval unless mode says "
+            "otherwise; the mode auto needs messages:send too."
         ),
         directives=guarded("agents:write", "conflict", "insufficient_scope", "not_found"),
     )
@@ -266,7 +266,10 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Change an AI agent; omitted fields keep their values. The mode auto needs messages:send too.",
+        description=(
+            "Change an AI agent, and return it; omitted fields keep their values. The mode auto needs messages:send "
+            "too."
+        ),
         directives=guarded("agents:write", "insufficient_scope", "not_found"),
     )
     async def update_ai_agent(
@@ -280,7 +283,9 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Activate or pause an AI agent. To activate one in the mode auto needs messages:send too.",
+        description=(
+            "Activate or pause an AI agent, and return it. To activate one in the mode auto needs messages:send too."
+        ),
         directives=guarded("agents:write", "insufficient_scope", "not_found"),
     )
     async def set_ai_agent_status(
@@ -294,7 +299,7 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiAgent,
-        description="Delete an AI agent with its knowledge and its runs.",
+        description="Delete an AI agent with its knowledge and its runs, and return it.",
         directives=guarded("agents:write", "not_found"),
     )
     async def delete_ai_agent(self, info: Info, id: AgentId) -> models.Agent:
@@ -303,7 +308,7 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiKnowledge,
-        description="Add a document, or a question with its answer, to the knowledge of an AI agent.",
+        description="Add a document, or a question with its answer, to the knowledge of an AI agent, and return it.",
         directives=guarded("agents:write", "conflict", "not_found"),
     )
     async def add_ai_knowledge(
@@ -332,7 +337,7 @@ class AgentMutation:
 
     @strawberry.mutation(
         graphql_type=AiKnowledge,
-        description="Remove a document or question from the knowledge of an AI agent.",
+        description="Remove a document or question from the knowledge of an AI agent, and return it.",
         directives=guarded("agents:write", "not_found"),
     )
     async def remove_ai_knowledge(

@@ -82,7 +82,7 @@ class BulkMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description=f"Add tags to contacts, and remove tags from them. {FOR_IDS}",
+        description=f"Add tags to contacts, remove tags from them, and return the job. {FOR_IDS}",
         directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def bulk_tag(
@@ -93,7 +93,7 @@ class BulkMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description=f"Move contacts to a stage of the pipeline. {FOR_IDS}",
+        description=f"Move contacts to a stage of the pipeline, and return the job. {FOR_IDS}",
         directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def bulk_stage(
@@ -107,7 +107,7 @@ class BulkMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description=f"Assign contacts to a user, or to none. {FOR_IDS}",
+        description=f"Assign contacts to a user, or to none, and return the job. {FOR_IDS}",
         directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def bulk_assign(
@@ -122,10 +122,10 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=(
-            "Enroll contacts in a drip sequence in the background, each as enroll does: active enrollments do not "
-            "change, and contacts that opted out or are set to do-not-disturb are problems of the job. The caller "
-            "certifies that each person gave prior express written consent to be texted, which is recorded. Needs "
-            "contacts:read too."
+            "Enroll contacts in a drip sequence in the background, and return the job. Each is enrolled as by enroll: "
+            "active enrollments do not change, and contacts that opted out or are set to do-not-disturb are problems "
+            "of the job. The caller certifies that each person gave prior express written consent to be texted, which "
+            "is recorded. Needs contacts:read too."
         ),
         directives=guarded(
             "campaigns:send", "api_consent_attested_required", "conflict", "insufficient_scope", "not_found"
@@ -149,8 +149,8 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=(
-            "Remove contacts for good in the background, each as delete_contact does: with its messages and "
-            "conversations. Opt-outs stay."
+            "Remove contacts for good in the background, and return the job. Each is removed as by delete_contact, "
+            "with its messages and conversations. Opt-outs stay."
         ),
         directives=guarded("contacts:delete", "conflict", "not_found"),
     )

@@ -137,7 +137,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Create a campaign as a draft; nothing is sent.",
+        description="Create a campaign as a draft, and return it; nothing is sent.",
         directives=guarded("campaigns:write", "message_too_long", "not_found"),
     )
     async def create_campaign(
@@ -151,8 +151,8 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Change a campaign that is a draft. A scheduled one is unscheduled first. With expected_version, nothing "
-            "that others changed meanwhile is overwritten."
+            "Change a campaign that is a draft, and return it. A scheduled one is unscheduled first. With "
+            "expected_version, nothing that others changed meanwhile is overwritten."
         ),
         directives=guarded("campaigns:write", "conflict", "message_too_long", "not_found"),
     )
@@ -178,9 +178,9 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Send a campaign, at once or at a time. Its content is fixed now, its audience when it starts; each "
-            "contact gets one text at most. The caller certifies that the recipients gave prior express written "
-            "consent to be texted, which is recorded with each text. Sending again answers conflict."
+            "Send a campaign, at once or at a time, and return it. Its content is fixed now, its audience when it "
+            "starts; each contact gets one text at most. The caller certifies that the recipients gave prior express "
+            "written consent to be texted, which is recorded with each text. Sending again answers conflict."
         ),
         directives=guarded(
             "campaigns:send",
@@ -220,7 +220,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Make a scheduled campaign a draft again.",
+        description="Make a scheduled campaign a draft again, and return it.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
     async def unschedule_campaign(self, info: Info, id: CampaignId) -> models.Campaign:
@@ -229,7 +229,9 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=Campaign,
-        description="Pause a campaign: texts whose hand-off has not begun wait. A paused one does not change.",
+        description=(
+            "Pause a campaign, and return it: texts whose hand-off has not begun wait. A paused one does not change."
+        ),
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
     async def pause_campaign(self, info: Info, id: CampaignId) -> models.Campaign:
@@ -239,7 +241,8 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Resume a paused campaign. One that is sending does not change; one that exceeds max_credits is refused."
+            "Resume a paused campaign, and return it. One that is sending does not change; one that exceeds "
+            "max_credits is refused."
         ),
         directives=guarded(
             "campaigns:send", "api_consent_attested_required", "conflict", "not_found", "over_max_credits"
@@ -265,7 +268,7 @@ class CampaignMutation:
 
     @strawberry.mutation(
         graphql_type=CanceledCampaign,
-        description="Cancel a campaign: recipients whose text has not left get none, and their debit is "
+        description="Cancel a campaign, and return it: recipients whose text has not left get none, and their debit is "
         "refunded. Says how many texts had left, and how many are in flight.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
@@ -274,7 +277,10 @@ class CampaignMutation:
         return await service.cancel(info.context.unit, id)
 
     @strawberry.mutation(
-        description="Delete a campaign that is not running, with its recipients and results. Its messages remain.",
+        description=(
+            "Delete a campaign that is not running, with its recipients and results, and return its id. Its messages "
+            "remain."
+        ),
         directives=guarded("campaigns:write", "conflict", "not_found"),
     )
     async def delete_campaign(self, info: Info, id: CampaignId) -> DeletedCampaign:
@@ -282,8 +288,10 @@ class CampaignMutation:
         return DeletedCampaign(deleted_id=BigInt(await service.delete(info.context.unit, id)))
 
     @strawberry.mutation(
-        description="Send the text of a campaign to one phone, rendered for the contact with that phone if there is "
-        "one. It costs its credits, and changes nothing of the campaign.",
+        description=(
+            "Send the text of a campaign to one phone, rendered for the contact with that phone if there is one, and "
+            "return the message. It costs its credits, and changes nothing of the campaign."
+        ),
         directives=guarded("campaigns:send", *trial.REFUSALS),
     )
     async def send_test_campaign(

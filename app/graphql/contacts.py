@@ -315,8 +315,8 @@ class ContactMutation:
     @strawberry.mutation(
         graphql_type=Contact,
         description=(
-            "Add a contact, or change the given fields of the one with that phone. A field that is null stays as it "
-            "is; tags replace those there were."
+            "Add a contact, or change the given fields of the one with that phone, and return it. A field that is null "
+            "stays as it is; tags replace those there were."
         ),
         directives=guarded("contacts:write", *WRITE_REFUSALS, "idempotency_key_reused"),
     )
@@ -336,7 +336,7 @@ class ContactMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Change some fields of a contact, named by its id or its phone.",
+        description="Change some fields of a contact, named by its id or its phone, and return it.",
         directives=guarded("contacts:write", *WRITE_REFUSALS),
     )
     async def update_contact(
@@ -352,7 +352,7 @@ class ContactMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Assign a contact, named by its id or its phone, to a user.",
+        description="Assign a contact, named by its id or its phone, to a user, and return it.",
         directives=guarded("contacts:write", "not_found", "invalid_phone"),
     )
     async def assign_contact(
@@ -369,8 +369,9 @@ class ContactMutation:
     @strawberry.mutation(
         graphql_type=DeletedContact,
         description=(
-            "Remove a contact for good, with all its messages and conversations, and its webhook payloads. Texts "
-            "that have not left are refunded. An opt-out of the phone stays, and an unclear reply counts as one."
+            "Remove a contact for good, with all its messages and conversations, and its webhook payloads, and return "
+            "its id. Texts that have not left are refunded. An opt-out of the phone stays, and an unclear reply counts "
+            "as one."
         ),
         directives=guarded("contacts:delete", "not_found"),
     )

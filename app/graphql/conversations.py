@@ -266,7 +266,7 @@ class ConversationMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Close, reopen or snooze a conversation, or mark it read or unread.",
+        description="Close, reopen or snooze a conversation, or mark it read or unread, and return it.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def update_conversation(
@@ -280,8 +280,11 @@ class ConversationMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Assign a conversation to a user, or remove its assignment. With expected_version, a conversation "
-        "that others changed meanwhile stays as it is: the error conflict names its present assignee and version.",
+        description=(
+            "Assign a conversation to a user, or remove its assignment, and return it. With expected_version, a "
+            "conversation that others changed meanwhile stays as it is: the error conflict names its present assignee "
+            "and version."
+        ),
         directives=guarded("conversations:write", "conflict", "not_found"),
     )
     async def assign_conversation(
@@ -298,7 +301,7 @@ class ConversationMutation:
         return await service.assign(info.context.unit, id, assignee_id, expected_version)
 
     @strawberry.mutation(
-        description="Close, reopen or snooze several conversations in one transaction.",
+        description="Close, reopen or snooze several conversations in one transaction, and return them.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def update_conversations(
@@ -315,7 +318,9 @@ class ConversationMutation:
         return _changed(ids, await service.update_many(info.context.unit, ids, fields))
 
     @strawberry.mutation(
-        description="Assign several conversations to a user, or remove their assignments, in one transaction.",
+        description=(
+            "Assign several conversations to a user, or remove their assignments, in one transaction, and return them."
+        ),
         directives=guarded("conversations:write", "not_found"),
     )
     async def assign_conversations(
@@ -326,7 +331,10 @@ class ConversationMutation:
 
     @strawberry.mutation(
         graphql_type=Conversation,
-        description="Decide whether an unclear reply was an opt-out. Undecided, it becomes one after 24 hours.",
+        description=(
+            "Decide whether an unclear reply was an opt-out, and return the conversation. Undecided, it becomes one "
+            "after 24 hours."
+        ),
         directives=guarded("conversations:write", "not_found"),
     )
     async def review_opt_out(

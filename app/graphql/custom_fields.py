@@ -117,7 +117,7 @@ class CustomFieldMutation:
 
     @strawberry.mutation(
         graphql_type=CustomField,
-        description=f"Declare a custom field; an account has at most {MAX_FIELDS}.",
+        description=f"Declare a custom field, and return it; an account has at most {MAX_FIELDS}.",
         directives=guarded("contacts:write", "conflict"),
     )
     async def create_custom_field(
@@ -141,7 +141,10 @@ class CustomFieldMutation:
 
     @strawberry.mutation(
         graphql_type=CustomField,
-        description="Change the label or the choices of a custom field. Contacts keep values that are no choice now.",
+        description=(
+            "Change the label or the choices of a custom field, and return it. Contacts keep values that are no choice "
+            "now."
+        ),
         directives=guarded("contacts:write", "not_found"),
     )
     async def update_custom_field(

@@ -135,7 +135,7 @@ class EnrollmentMutation:
 
     @strawberry.mutation(
         description=(
-            "Enroll a contact in a drip sequence; an active enrollment does not change. The caller "
+            "Enroll a contact in a drip sequence, and return the enrollment; an active one does not change. The caller "
             "certifies that the person gave prior express written consent to be texted, which is recorded."
         ),
         directives=guarded(
@@ -189,7 +189,7 @@ class EnrollmentMutation:
 
     @strawberry.mutation(
         graphql_type=Enrollment,
-        description="End an enrollment before its last step. One that has ended stays as it is.",
+        description="End an enrollment before its last step, and return it. One that has ended stays as it is.",
         directives=guarded("campaigns:send", "not_found"),
     )
     async def unenroll(
@@ -203,8 +203,8 @@ class EnrollmentMutation:
     @strawberry.mutation(
         graphql_type=Enrollment,
         description=(
-            "Pause an enrollment, until a time or until it is resumed; the rest of its delay follows then. A reply or "
-            "an opt-out ends it meanwhile all the same."
+            "Pause an enrollment, until a time or until it is resumed, and return it; the rest of its delay follows "
+            "then. A reply or an opt-out ends it meanwhile all the same."
         ),
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
@@ -222,7 +222,7 @@ class EnrollmentMutation:
 
     @strawberry.mutation(
         graphql_type=Enrollment,
-        description="Resume a paused enrollment. One that is not paused stays as it is.",
+        description="Resume a paused enrollment, and return it. One that is not paused stays as it is.",
         directives=guarded("campaigns:send", "conflict", "not_found"),
     )
     async def resume_enrollment(self, info: Info, enrollment_id: EnrollmentId) -> models.Enrollment:

@@ -28,8 +28,10 @@ class ExportMutation:
     """Exporting the account."""
 
     @strawberry.mutation(
-        description="Make a link that downloads all stored data of the account, except its secrets, as a zip "
-        "archive. It works for ten minutes, as long as the key or the user that makes it may change the account.",
+        description=(
+            "Create and return a link that downloads all stored data of the account, except its secrets, as a zip "
+            "archive. It works for ten minutes, as long as the key or the user that makes it may change the account."
+        ),
         directives=guarded("account:write"),
     )
     async def create_export_link(self, info: Info) -> ExportLink:

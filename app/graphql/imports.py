@@ -165,7 +165,9 @@ class ImportMutation:
 
     @strawberry.mutation(
         graphql_type=Upload,
-        description=f"Begin to upload a CSV or vCard file of at most {MAX_MEBIBYTES} MiB.",
+        description=(
+            f"Begin to upload a CSV or vCard file, and return the upload: a file of at most {MAX_MEBIBYTES} MiB."
+        ),
         directives=guarded("contacts:write", "conflict"),
     )
     async def create_upload(
@@ -184,8 +186,8 @@ class ImportMutation:
     @strawberry.mutation(
         graphql_type=Upload,
         description=(
-            "Add the next part of a file. A part that was added before is left as it is, so that a request may be "
-            "repeated."
+            "Add the next part of a file, and return the upload. A part that was added before is left as it is, so "
+            "that a request may be repeated."
         ),
         directives=guarded("contacts:write", "not_found"),
     )
@@ -208,7 +210,9 @@ class ImportMutation:
         return await uploads.add_part(info.context.unit, upload_id, number, _decode(content))
 
     @strawberry.mutation(
-        graphql_type=Upload, description="Delete an uploaded file.", directives=guarded("contacts:write", "not_found")
+        graphql_type=Upload,
+        description="Delete an uploaded file, and return its upload.",
+        directives=guarded("contacts:write", "not_found"),
     )
     async def delete_upload(self, info: Info, upload_id: UploadId) -> models.Upload:
         """Delete an upload."""
@@ -217,8 +221,9 @@ class ImportMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=(
-            "Import contacts from an uploaded file by a job. Phones that have opted out stay opted out. The file of "
-            "the job reports the outcome of every row; a dry run reports the same and changes nothing."
+            "Import contacts from an uploaded file by a job, and return the job. Phones that have opted out stay opted "
+            "out. The file of the job reports the outcome of every row; a dry run reports the same and changes "
+            "nothing."
         ),
         directives=guarded("contacts:write", "conflict", "not_found", "unreadable_file"),
     )
@@ -263,7 +268,10 @@ class ImportMutation:
 
     @strawberry.mutation(
         graphql_type=Job,
-        description="Write the contacts of a filter or segment to a file by a job; create_job_link gives a link to it.",
+        description=(
+            "Write the contacts of a filter or segment to a file by a job, and return the job; create_job_link gives a "
+            "link to it."
+        ),
         directives=guarded("contacts:read", "conflict", "not_found"),
     )
     async def export_contacts(

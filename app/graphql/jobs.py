@@ -171,8 +171,8 @@ class JobMutation:
 
     @strawberry.mutation(
         description=(
-            "Make a link that downloads the file of a job that has ended: the report of an import, or an export. It "
-            "works for ten minutes. Files are kept for 7 days."
+            "Create and return a link that downloads the file of a job that has ended: the report of an import, or an "
+            "export. It works for ten minutes. Files are kept for 7 days."
         ),
         directives=guarded("contacts:read", "conflict", "not_found"),
     )

@@ -292,7 +292,7 @@ class UpdateMutation:
     @strawberry.mutation(
         graphql_type=Conversation,
         description=f"Show the other users that the caller looks at a conversation, or types in it, for "
-        f"{LASTS_SECONDS} seconds: repeat it every 10 seconds. Nothing is stored.",
+        f"{LASTS_SECONDS} seconds, and return it: repeat it every 10 seconds. Nothing is stored.",
         directives=guarded("conversations:write", "not_found"),
     )
     async def announce_presence(

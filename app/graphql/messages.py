@@ -297,7 +297,10 @@ class MessageMutation:
     """Sending messages."""
 
     @strawberry.mutation(
-        description="Send one text to one recipient. Its credits are debited at once, and refunded if it fails.",
+        description=(
+            "Send one text to one recipient, and return the message. Its credits are debited at once, and refunded if "
+            "it fails."
+        ),
         directives=guarded("messages:send", "api_consent_attested_required", *REFUSALS),
     )
     async def send_message(
@@ -317,8 +320,9 @@ class MessageMutation:
 
     @strawberry.mutation(
         description=(
-            "Send one text and wait until the carrier accepts it, 10 seconds at most, after 5 seconds at most for the "
-            "pace of the sending number. After carrier_timeout the text must not be sent again."
+            "Send one text, wait until the carrier accepts it, and return the message: it waits 10 seconds at most, "
+            "after 5 seconds at most for the pace of the sending number. After carrier_timeout the text must not be "
+            "sent again."
         ),
         directives=guarded(
             "messages:send",

@@ -123,8 +123,10 @@ class NoticeMutation:
     """Reading notices, and choosing them."""
 
     @strawberry.mutation(
-        description="Mark the signed-in user's notices up to an id, or between two ids, as read. Reading a "
-        "conversation marks those about its texts, for all users.",
+        description=(
+            "Mark the signed-in user's notices up to an id, or between two ids, as read, and return the number of "
+            "unread ones. Reading a conversation marks those about its texts, for all users."
+        ),
         directives=guarded("account:read", "person_required"),
     )
     async def read_notices(
@@ -140,7 +142,7 @@ class NoticeMutation:
 
     @strawberry.mutation(
         graphql_type=NoticeSetting,
-        description="Choose how the signed-in user gets a kind of notices.",
+        description="Choose how the signed-in user gets a kind of notices, and return the choice.",
         directives=guarded("account:read", "person_required"),
     )
     async def update_notice_setting(self, info: Info, kind: Kind, in_browser: InBrowser, by_mail: ByMail) -> Any:

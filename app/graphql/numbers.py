@@ -60,8 +60,8 @@ class NumberMutation:
     @strawberry.mutation(
         graphql_type=PhoneNumber,
         description=(
-            "Set the pace of a sending number. Networks filter texts, or refuse them, when more leave than the "
-            "registration of the number allows."
+            "Set the pace of a sending number, and return the number. Networks filter texts, or refuse them, when more "
+            "leave than the registration of the number allows."
         ),
         directives=guarded("numbers:write", "not_found"),
     )
@@ -85,8 +85,10 @@ class NumberMutation:
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,
-        description="Choose the number that is used when none is named. A number of the sandbox can be chosen only "
-        "while the account has no other.",
+        description=(
+            "Choose the number that is used when none is named, and return it. A number of the sandbox can be chosen "
+            "only while the account has no other."
+        ),
         directives=guarded("numbers:write", "conflict", "not_found"),
     )
     async def set_primary_phone_number(self, info: Info, id: NumberId) -> models.PhoneNumber:
@@ -95,8 +97,11 @@ class NumberMutation:
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,
-        description="Pause a sending number, or resume it. No new text is accepted from a paused number: other numbers "
-        "take its place, and another one becomes the primary. Accepted texts leave, and texts still come in.",
+        description=(
+            "Pause a sending number, or resume it, and return it. No new text is accepted from a paused number: other "
+            "numbers take its place, and another one becomes the primary. Accepted texts leave, and texts still come "
+            "in."
+        ),
         directives=guarded("numbers:write", "not_found"),
     )
     async def set_phone_number_active(
@@ -110,7 +115,7 @@ class NumberMutation:
 
     @strawberry.mutation(
         graphql_type=PhoneNumber,
-        description="Give a sending number another label, which only the account sees.",
+        description="Give a sending number another label, which only the account sees, and return the number.",
         directives=guarded("numbers:write", "not_found"),
     )
     async def rename_phone_number(

@@ -115,8 +115,10 @@ class OauthMutation:
     """Changing clients and grants."""
 
     @strawberry.mutation(
-        description="Make an OAuth client, which the account's users can connect. Its secret is shown this once. "
-        "It ends with the key or the user that makes it.",
+        description=(
+            "Create an OAuth client, which the account's users can connect, and return it with its secret, this once. "
+            "It ends with the key or the user that makes it."
+        ),
         directives=guarded("account:write", "conflict", "idempotency_key_reused", "invalid_redirect_uri"),
     )
     async def create_oauth_client(
@@ -152,8 +154,10 @@ class OauthMutation:
         return await _made(info, (await queries.get_client(unit, id), secret or None))
 
     @strawberry.mutation(
-        description="Give a client a new secret, which ends with the key or the user that made it. The old one stops "
-        "working at once; connected users stay connected.",
+        description=(
+            "Give a client a new secret, and return both. The secret ends with the key or the user that made it. The "
+            "old one stops working at once; connected users stay connected."
+        ),
         directives=guarded("account:write", "conflict", "not_found"),
     )
     async def rotate_oauth_client_secret(self, info: Info, id: ClientKey) -> NewOauthClient:
@@ -173,7 +177,9 @@ class OauthMutation:
 
     @strawberry.mutation(
         graphql_type=OauthClient,
-        description="Revoke a client, for good. Everything that was connected with it ends within seconds.",
+        description=(
+            "Revoke a client, for good, and return it. Everything that was connected with it ends within seconds."
+        ),
         directives=guarded("account:write", "not_found"),
     )
     async def revoke_oauth_client(self, info: Info, id: ClientKey) -> ShownClient:
@@ -182,8 +188,10 @@ class OauthMutation:
 
     @strawberry.mutation(
         graphql_type=OauthGrant,
-        description="Disconnect an application. Its tokens stop working within seconds. Users disconnect "
-        "their own applications without the scope account:write.",
+        description=(
+            "Disconnect an application, and return its grant. Its tokens stop working within seconds. Users disconnect "
+            "their own applications without the scope account:write."
+        ),
         directives=guarded("account:read", "insufficient_scope", "not_found"),
     )
     async def revoke_oauth_grant(

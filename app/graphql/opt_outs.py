@@ -44,7 +44,9 @@ class OptOutMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Record an opt-out that came by mail, on the phone or in person. It holds at once.",
+        description=(
+            "Record an opt-out that came by mail, on the phone or in person, and return the contact. It holds at once."
+        ),
         directives=guarded("contacts:write", "not_found"),
     )
     async def record_opt_out(
@@ -65,7 +67,9 @@ class OptOutMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Record a new written consent of a person who had opted out, with its evidence.",
+        description=(
+            "Record a new written consent of a person who had opted out, with its evidence, and return the contact."
+        ),
         directives=guarded("contacts:write", "not_found"),
     )
     async def record_opt_in(
@@ -85,8 +89,11 @@ class OptOutMutation:
         return await review.record_opt_in(info.context.unit, id, given)
 
     @strawberry.mutation(
-        description="Record that the owner of a phone took consent back by mail, on the phone or in person, whether or "
-        "not a contact has the phone. It holds at once, and for contacts that are added later.",
+        description=(
+            "Record that the owner of a phone took consent back by mail, on the phone or in person, whether or not a "
+            "contact has the phone, and return the state of the phone. It holds at once, and for contacts that are "
+            "added later."
+        ),
         directives=guarded("contacts:write", "invalid_phone"),
     )
     async def revoke_consent(
@@ -109,8 +116,10 @@ class OptOutMutation:
         return PhoneConsent.of(await evidence.find(unit, normal))
 
     @strawberry.mutation(
-        description="Make links to the evidence of a phone's consent: a page that can be printed, and a JSON file. "
-        "They work for ten minutes, as long as the key or the user that makes them may read it.",
+        description=(
+            "Create and return links to the evidence of a phone's consent: a page that can be printed, and a JSON "
+            "file. They work for ten minutes, as long as the key or the user that makes them may read it."
+        ),
         directives=guarded("messages:read", "invalid_phone"),
     )
     async def create_consent_link(self, info: Info, phone: Phone) -> ConsentLink:

@@ -77,10 +77,11 @@ class ReplyMutation:
 
     @strawberry.mutation(
         description=(
-            "Send one text to the contact of a conversation, from the number that the contact wrote to last. Its "
-            "credits are debited at once, and refunded if it fails. Within 24 hours of the contact's latest message it "
-            "is an answer, which needs no certification of consent and is sent before other texts. With "
-            "expected_version, nothing is sent if someone has answered or changed the conversation since."
+            "Send one text to the contact of a conversation, from the number that the contact wrote to last, and "
+            "return the message. Its credits are debited at once, and refunded if it fails. Within 24 hours of the "
+            "contact's latest message it is an answer, which needs no certification of consent and is sent before "
+            "other texts. With expected_version, nothing is sent if someone has answered or changed the conversation "
+            "since."
         ),
         directives=guarded("messages:send", "api_consent_attested_required", "conversation_changed", *REFUSALS),
     )
@@ -105,8 +106,10 @@ class ReplyMutation:
         return accepted(info, await replies.reply(unit, acceptor, conversation_id, wanted))
 
     @strawberry.mutation(
-        description="Cancel a text that has not left, and refund its credits. It fails with the code canceled; "
-        "canceled again, it is answered as it is. The error conflict says that it is too late.",
+        description=(
+            "Cancel a text that has not left, refund its credits, and return it. It fails with the code canceled; "
+            "canceled again, it is answered as it is. The error conflict says that it is too late."
+        ),
         directives=guarded("messages:send", "conflict", "not_found"),
     )
     async def cancel_message(

@@ -228,8 +228,8 @@ class SequenceMutation:
     @strawberry.mutation(
         graphql_type=Sequence,
         description=(
-            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments. Steps that "
-            "become due during a pause are sent afterwards, one step of a contact at a time."
+            "Pause a drip sequence, make it active again, or archive it, which ends its enrollments; and return it. "
+            "Steps that become due during a pause are sent afterwards, one step of a contact at a time."
         ),
         directives=guarded("campaigns:write", "not_found"),
     )

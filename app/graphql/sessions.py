@@ -75,8 +75,10 @@ class SessionMutation:
 
     @strawberry.mutation(
         graphql_type=Session,
-        description="End a session: its browser is signed out. Users end their own sessions without the scope "
-        "account:write.",
+        description=(
+            "End a session, and return it: its browser is signed out. Users end their own sessions without the scope "
+            "account:write."
+        ),
         directives=guarded("account:read", "insufficient_scope", "not_found"),
     )
     async def end_session(

@@ -42,7 +42,7 @@ class TagMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Add a tag to a contact, named by its id or its phone.",
+        description="Add a tag to a contact, named by its id or its phone, and return the contact.",
         directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
     )
     async def add_tag(
@@ -58,7 +58,7 @@ class TagMutation:
 
     @strawberry.mutation(
         graphql_type=Contact,
-        description="Remove a tag from a contact, named by its id or its phone.",
+        description="Remove a tag from a contact, named by its id or its phone, and return the contact.",
         directives=guarded("contacts:write", "not_found", "invalid_phone", "idempotency_key_reused"),
     )
     async def remove_tag(

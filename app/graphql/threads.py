@@ -151,14 +151,15 @@ class ThreadMutation:
     """Changing notes."""
 
     @strawberry.mutation(
-        description="Add an internal note to a conversation.", directives=guarded("conversations:write", "not_found")
+        description="Add an internal note to a conversation, and return it.",
+        directives=guarded("conversations:write", "not_found"),
     )
     async def add_note(self, info: Info, conversation_id: ConversationId, body: Body) -> Note:
         """Add a note."""
         return note_of(await notes.add(info.context.unit, conversation_id, body))
 
     @strawberry.mutation(
-        description="Change the text of a note. Only its author can.",
+        description="Change the text of a note, and return it. Only its author can.",
         directives=guarded("conversations:write", "not_found", "not_note_author"),
     )
     async def update_note(self, info: Info, id: NoteId, body: Body) -> Note:

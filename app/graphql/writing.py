@@ -75,8 +75,9 @@ class WritingMutation:
     @strawberry.mutation(
         graphql_type=GeneratedCopy,
         description=(
-            "Write candidate texts from a description. Costs 1 credit, refunded when the AI returns nothing usable. "
-            "Without an AI, templates write them, and instructions that they cannot follow are refused for free."
+            "Write and return candidate texts from a description. Costs 1 credit, refunded when the AI returns nothing "
+            "usable. Without an AI, templates write them, and instructions that they cannot follow are refused for "
+            "free."
         ),
         directives=guarded("ai:use", *CODES),
     )
@@ -94,8 +95,8 @@ class WritingMutation:
     @strawberry.mutation(
         graphql_type=GeneratedCopy,
         description=(
-            "Write texts for a campaign from its goal; they may have each placeholder of the account. Costs 1 credit, "
-            "refunded when the AI returns nothing usable."
+            "Write and return texts for a campaign from its goal; they may have each placeholder of the account. Costs "
+            "1 credit, refunded when the AI returns nothing usable."
         ),
         directives=guarded("ai:use", *CODES),
     )
