@@ -18,7 +18,7 @@ from app.graphql.messages import SentMessage, accepted
 from app.graphql.replies import ConsentAttested
 
 BODY = (
-    "The text, 1 to 1600 characters, with placeholders such as {first_name} or {first_name|there}. What is not known "
+    "The text, 1 to 1600 characters, with placeholders such as {first_name} or {first_name|there}. An unknown value "
     "leaves its fallback, or nothing."
 )
 

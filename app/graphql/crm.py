@@ -63,7 +63,7 @@ class ConnectedCrm:
     """A connection."""
 
     integration_id: BigInt = strawberry.field(
-        description="The id of its integration, which is paused, resumed and removed, and lists what the CRM sent."
+        description="The id of its integration, which is paused, resumed and removed, and lists the events of the CRM."
     )
     kind: str = strawberry.field(description="The name of the CRM.")
     location: str = strawberry.field(description="The CRM's id of the connected account.")

@@ -132,7 +132,7 @@ class IntegrationEvent:
     applied_at: datetime | None = strawberry.field(description="The time at which it was applied.")
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is.")
+@strawberry.input(description="The fields to change; omitted ones keep their values.")
 class IntegrationChanges:
     """The fields of an integration to change."""
 

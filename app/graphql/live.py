@@ -343,7 +343,7 @@ async def _follow(
 ) -> AsyncGenerator[list[Update] | None, None]:
     """Read on whenever there may be news; yield up to `SHOWN_TOGETHER` updates at a time, and None for none.
 
-    What a client has not taken yet waits in the database, not here.
+    Updates that a client has not taken yet wait in the database, not here.
     """
     with context.services.live.watch(account_id) as watch:
         while True:

@@ -157,7 +157,7 @@ class SegmentPreview:
     )
 
 
-@strawberry.input(description="The fields to change; what is left out stays as it is.")
+@strawberry.input(description="The fields to change; omitted ones keep their values.")
 class SegmentChanges:
     """The fields of a segment to change."""
 

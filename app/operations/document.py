@@ -68,9 +68,9 @@ Described = TypeVar("Described", OperationDefinitionNode, VariableDefinitionNode
 class Operation:
     """One document: its variables, its result, its errors and its surfaces.
 
-    `area` is the name of its file, `root` the response key of its one root field, `text` what is
-    executed. `returns` is the JSON Schema of the root field's value; an object is never null but beside an error.
-    `types` are the named types in it and in the variables.
+    `area` is the name of its file, `root` the response key of its one root field, `text` the executed text. `returns`
+    is the JSON Schema of the root field's value; an object is never null but beside an error. `types` are the named
+    types in it and in the variables.
     """
 
     name: str

@@ -102,7 +102,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
 async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
     """Revoke a key and everything that depends on it; all processes refuse them within seconds. Idempotent.
 
-    What the key created before its rotation depends on its successor instead (`credentials`).
+    The records that the key created before its rotation depend on its successor instead (`credentials`).
     """
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:

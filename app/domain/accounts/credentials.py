@@ -13,8 +13,9 @@ on its
 4. When an old key expires after its rotation, the records that were made with it stay valid, and end when the successor
 does.
    When the old key is revoked, the records that were made with it end.
-5. What was made with a key before the key was rotated moves to the successor, so that revoking the old key does not
-   end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or what it made,
+5. A record that was made with a key before the key was rotated moves to the successor, so that revoking the old key
+does not
+   end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or its records,
    from its own revocation.
 6. Rotations may make dependencies circular; all members of a cycle end when one of them does.
 7. A key that depends on a key, and an `auto_` key, cannot create keys.

@@ -120,7 +120,7 @@ async def check(unit: UnitOfWork, given: Sequence[GivenAction]) -> list[Action]:
 
 
 def scopes_of(actions: Sequence[Action]) -> frozenset[str]:
-    """Return the scopes that actions need of who has them executed."""
+    """Return the scopes that actions need of the actor that has them executed."""
     return frozenset(SCOPES[kind] for each in actions if (kind := ActionKind(each["kind"])) in SCOPES)
 
 
@@ -137,7 +137,7 @@ async def _check(unit: UnitOfWork, given: GivenAction, known: Vocabulary, place:
 
 
 async def _checked(unit: UnitOfWork, kind: ActionKind, value: Any, known: Vocabulary, place: str) -> Any:
-    """Return the value of an action; raise what its check raises."""
+    """Return the value of an action; raise the errors of its check."""
     match kind:
         case ActionKind.send:
             checking.check(value, known, place)
@@ -190,7 +190,7 @@ def describe(action: Action) -> str:
 
 
 async def perform(unit: UnitOfWork, run: ActingRun, action: ChangeAction) -> None:
-    """Change a contact as an action says, in the transaction of the caller; raise what its verb raises."""
+    """Change a contact as an action says, in the transaction of the caller; raise the errors of its verb."""
     kind = ActionKind(action["kind"])
     value = action.get(VALUES.get(kind, ""))
     if kind is ActionKind.webhook:

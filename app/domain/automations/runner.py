@@ -177,7 +177,7 @@ class AutomationRunner:
         return None
 
     async def _check(self, row: DueRun) -> bool:
-        """Check the conditions of a run, and store what each found; end the run where they do not hold."""
+        """Check the conditions of a run, and store the value that each found; end the run where they do not hold."""
         async with self._unit(row) as unit:
             found = await explaining.explain(unit, filters.load(row.filter or {}), row.contact_id, self.clock.now())
         shown = [{"condition": each.condition, "value": each.value, "holds": each.holds} for each in found.conditions]

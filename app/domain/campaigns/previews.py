@@ -119,7 +119,7 @@ def _length(text: Planned) -> int:
 class CostlyCharacter(NamedTuple):
     """A character outside GSM-7, the number of texts with it, and the credits that these cost more than in GSM-7.
 
-    `replacement` is what smart encoding writes instead; None where there is nothing.
+    `replacement` is the text that smart encoding writes instead; None where there is nothing.
     """
 
     character: str

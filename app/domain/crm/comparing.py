@@ -1,4 +1,4 @@
-"""Compares contacts with their records in a CRM, and merges what differs."""
+"""Compares contacts with their records in a CRM, and merges the differences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Compared:
 
 
 async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> Compared:
-    """Take from a record of the CRM what is newer there, and return what is newer here.
+    """Take the newer values of a record of the CRM, and return the values that are newer here.
 
     A record belongs to the contact with its phone, which is added if there is none, unless it was deleted here. Raises
     `CrmRefused` for a record without a phone, `PhoneTaken` for a second one with a phone, and `InvalidPhone`.
@@ -201,7 +201,7 @@ def check(record: CrmContact) -> tuple[dict[str, Any], str]:
 
 
 async def _merge(unit: UnitOfWork, link: CrmLink, contact: Contact, there: Side) -> Mapping[str, Any]:
-    """Write what is newer in the CRM, and return what is newer here."""
+    """Write the newer values of the CRM, and return the values that are newer here."""
     here = Side(values_of(contact), contact.updated_at, await _find_times(unit, link.integration_id, contact.id))
     merged = merge(link.fields, here, there, is_opted_out=contact.status == ContactStatus.opted_out)
     if merged.here:

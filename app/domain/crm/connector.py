@@ -170,7 +170,7 @@ class CrmConnector(Protocol):
         ...
 
     def read(self, body: bytes) -> CrmNotice:
-        """Return what a notice says; raise `Unreadable`."""
+        """Return the contents of a notice; raise `Unreadable`."""
         ...
 
     async def get_contact(self, access: Access, external_id: str) -> CrmContact:

@@ -16,7 +16,7 @@ from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 EVERY = timedelta(minutes=10)
-"""The time between fetches of what changed, which find the changes whose notices were lost."""
+"""The time between fetches of changed contacts, which find the changes whose notices were lost."""
 
 OVERLAP = timedelta(minutes=5)
 """The age of a change from which every CRM shows it in its lists: younger ones are fetched again."""
@@ -79,7 +79,7 @@ class Fetching:
             await unit.save(connection)
 
     async def _compare(self, unit: UnitOfWork, record: CrmContact) -> None:
-        """Merge a fetched record; what is newer here is pushed, and what cannot be taken over is a failed push."""
+        """Merge a fetched record; newer values of here are pushed, and refused ones listed as failed pushes."""
         id = self.pushing.integration_id
         try:
             compared = await comparing.compare(unit, id, record)

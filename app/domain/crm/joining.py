@@ -39,7 +39,7 @@ class Candidate:
 
 
 async def join(unit: UnitOfWork, integration_id: int, records: Sequence[CrmContact]) -> list[CrmContact]:
-    """Take over records that are as their contacts are, that contacts lack, or that lack only what contacts have.
+    """Take over records that are as their contacts are, that contacts lack, or that lack only values of contacts.
 
     Returns the other records, which are to be compared one by one: such as those whose do-not-disturb differs, and new
     ones of opt-outs.
@@ -130,7 +130,7 @@ def _new(candidate: Candidate) -> Contact:
 
 
 async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, Contact]]) -> None:
-    """Link records with their contacts, and push what records lack."""
+    """Link records with their contacts, and push the values that records lack."""
     rows = [
         {
             "account_id": unit.actor.account_id,

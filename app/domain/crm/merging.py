@@ -35,7 +35,7 @@ class Merged:
 
 
 def merge(base: Mapping[str, Any], here: Side, there: Side, *, is_opted_out: bool) -> Merged:
-    """Merge the fields of the CRM's side with those here; both agreed on `base` last. It lacks what was never compared.
+    """Merge the fields of the CRM's side with those here; both agreed on `base` last, without values never compared.
 
     Where only one side changed a field, its value is taken; where both did, the later one. On the first comparison
     a value wins over none. An opt-out here always wins.

@@ -150,7 +150,7 @@ class Pushing:
         return await self.session.call(lambda access: self._connector.create_contact(access, values))
 
     async def _settle(self, record: CrmContact) -> None:
-        """Merge a record with its contact, and write to the CRM what is newer here; raise `CrmRefused` at the end."""
+        """Merge a record with its contact, and write newer values of here to the CRM; raise `CrmRefused` at the end."""
         compared = await self._compare(record)
         await self._write(compared.external_id, compared.there)
         if compared.refused:
@@ -245,7 +245,7 @@ class Pushing:
             return await self.session.call(lambda access: self._connector.add_message(access, again))
 
     async def _introduce_again(self, contact: Contact, link: CrmLink | None) -> str:
-        """Return the id of the record of a contact without a link; what differs is left to a push of its own."""
+        """Return the id of the record of a contact without a link; differences are left to a push of its own."""
         if link is not None:
             async with self.unit() as unit:
                 await comparing.drop_link(unit, link)

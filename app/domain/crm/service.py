@@ -58,7 +58,7 @@ class State:
 def begin(unit: UnitOfWork, ports: Ports, kind: str) -> str:
     """Return the address at which a person authorizes the service to use a CRM.
 
-    Raises `InvalidInput` for an unknown kind, and `InsufficientScope` for an actor that may not do what the CRM will.
+    Raises `InvalidInput` for an unknown kind, and `InsufficientScope` for an actor that may not do the work of the CRM.
     """
     scopes.require(unit.actor, SYNCHRONIZING)
     connector = ports.connectors.get(kind)

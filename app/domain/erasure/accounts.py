@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class AccountDeletions:
-    """Deletes accounts; safe to run concurrently. `prepare` ends what an account has outside before it is closed.
+    """Deletes accounts; safe to run concurrently. `prepare` ends the payments of an account before it is closed.
 
     The places in memory only save time: a worker without them starts again at the first table and finds it empty. The
     due time identifies the pass that a place belongs to.

@@ -29,7 +29,7 @@ MAX_CUSTOM = 50
 
 
 class Actions(TypedDict, total=False):
-    """The actions of an inbound webhook: paths of the contact's fields, tags to add, and what else follows.
+    """The actions of an inbound webhook: paths of the contact's fields, tags to add, and further actions.
 
     That is a sequence to enroll in, and an automation to run.
     """
@@ -43,7 +43,7 @@ class Actions(TypedDict, total=False):
 
 @dataclass(slots=True)
 class Outcome:
-    """The values that a test picked from a body, and what an event with it would do, or the error."""
+    """The values that a test picked from a body, and the effect of an event with it, or the error."""
 
     picked: dict[str, str] = field(default_factory=dict[str, str])
     result: str = ""
@@ -93,7 +93,7 @@ async def find_scopes(unit: UnitOfWork, actions: Actions) -> frozenset[str]:
 
 
 async def perform(unit: UnitOfWork, integration: Integration, body: str, key: str) -> Applied:
-    """Do what a webhook is for with a body; raise `Unreadable` or the `DomainError` that refuses it.
+    """Perform the actions of a webhook on a body; raise `Unreadable` or the `DomainError` that refuses it.
 
     `key` identifies the event, for which an automation runs once.
     """
@@ -117,7 +117,7 @@ async def perform(unit: UnitOfWork, integration: Integration, body: str, key: st
 
 
 async def test(unit: UnitOfWork, integration: Integration, body: str) -> Outcome:
-    """Return what an event with a body would do; the changes are made in a transaction that is rolled back."""
+    """Return the effect of an event with a body; the changes are made in a transaction that is rolled back."""
     outcome = Outcome()
     await unit.pause()
     try:

@@ -24,7 +24,7 @@ class Integration(Base):
     """A connection of an account to a tool, which posts to `/integrations/{kind}/{address}`.
 
     `secret` is sealed, as is `previous_secret`, which is accepted as well until `previous_until`. `texts` are the
-    texts about bookings by their kinds, `actions` what an inbound webhook does. The counts are of events since the
+    texts about bookings by their kinds, `actions` those of an inbound webhook. The counts are of events since the
     beginning: `received` signed ones, `refused` others, `failed` signed ones that could not be applied.
     """
 
@@ -66,8 +66,8 @@ class EventStatus(enum.StrEnum):
 class IntegrationEvent(Base):
     """A signed event, stored as it came before it is answered; a job applies it.
 
-    `key` identifies the event, so that a repetition is not stored. `result` says what it did, or why not. The body is
-    emptied after some days, and with the contact.
+    `key` identifies the event, so that a repetition is not stored. `result` is its effect, or the reason for none. The
+    body is emptied after some days, and with the contact.
     """
 
     __tablename__ = "integration_events"

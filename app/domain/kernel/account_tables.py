@@ -20,9 +20,9 @@ class DeletedTable:
     """The rows of one table that the deletion of an account removes, by `account_id` or by `key`, the id of a parent.
 
     `order` are the columns, unique together, of an index that begins with the account, or with the parent: a batch goes
-    on where the one before it ended, and does not step over what that has deleted. A part without it is small. What
-    becomes of a batch is said by `statements`, whose `$1` are locked rows, identified by the column `row`, and `$2` the
-    present instant.
+    on where the one before it ended, and does not step over the rows that it has deleted. A part without it is small.
+    What becomes of a batch is said by `statements`, whose `$1` are locked rows, identified by the column `row`, and
+    `$2` the present instant.
     """
 
     name: str

@@ -60,7 +60,7 @@ async def reply(unit: UnitOfWork, acceptor: SendAcceptor, conversation_id: int, 
     Within `WINDOW` of the contact's latest message it is conversational: it needs no `consent_attested`, goes before
     other messages, and passes a hold. The number is the primary one where the contact never wrote, or the number is not
     active any more, or a number of the sandbox while the account has others. Raises `NotFound`,
-    `ConversationHasChanged`, and what `SendAcceptor.accept` raises.
+    `ConversationHasChanged`, and the errors of `SendAcceptor.accept`.
     """
     conversation = await conversations.get(unit, conversation_id)
     contact = await contacts.get(unit, conversation.contact_id)

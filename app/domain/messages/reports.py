@@ -1,6 +1,6 @@
-"""Changes of a message by carriers' reports: the table of legal ones. Final states absorb whatever comes later.
+"""Changes of a message by carriers' reports: the table of legal ones. Final states absorb all later reports.
 
-Nothing is read or written here: `application` locks the messages, and writes what has changed.
+Nothing is read or written here: `application` locks the messages, and writes the changes.
 """
 
 from datetime import datetime
@@ -67,7 +67,7 @@ class ReportedMessage:
 
     @property
     def refund(self) -> int:
-        """Return the credits to give back: what the message cost, if the reports made it fail."""
+        """Return the credits to give back: the price of the message, if the reports made it fail."""
         has_failed = self.status == MessageStatus.failed and self.row.status != MessageStatus.failed
         return self.row.credits if has_failed else 0
 
@@ -88,7 +88,7 @@ class ReportedMessage:
         return self.row.carrier, self.provider_message_id, self.row.id
 
     def apply(self, receipt: Receipt, now: datetime) -> bool:
-        """Change what a report changes; return False where it contradicts the final state."""
+        """Apply the changes of a report; return False where it contradicts the final state."""
         if self.status not in UNSETTLED:
             self._keep_charge(receipt)
             return receipt.status not in FINAL or receipt.status.value == self.status

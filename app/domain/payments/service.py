@@ -64,7 +64,7 @@ class Payments:
     async def release(self, account_id: int) -> None:
         """End the plan and the open payments of an account at the provider, before the account is deleted.
 
-        Raises `Unavailable` and `PaymentRefused`. Idempotent. What another provider has is left to the operator.
+        Raises `Unavailable` and `PaymentRefused`. Idempotent. Payments at another provider are left to the operator.
         """
         async with self.unit(account_id) as unit:
             plans = [plan for plan in await queries.list_plans(unit) if plan.status != PlanStatus.ended]

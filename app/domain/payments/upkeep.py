@@ -43,7 +43,7 @@ class Upkeep:
     payments: Payments
 
     async def run(self) -> bool:
-        """Ask about one batch; return True when more may be due. What the provider does not answer is asked later."""
+        """Ask about one batch; return True when more may be due. Payments without an answer are asked about later."""
         facts = self._now(), self.payments.gateway.name, BATCH
         rows = await fetch(self.database.pool, DuePayment, CLAIM, *facts)
         for row in rows:

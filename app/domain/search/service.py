@@ -38,7 +38,7 @@ class FoundKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A record with its name and what tells it from others, such as its status."""
+    """A record with its name and a distinctive detail, such as its status."""
 
     kind: FoundKind
     id: int

@@ -86,7 +86,7 @@ def inbound_payload(id: str, from_number: str, to_number: str, text: str) -> Pay
 
 @asynccontextmanager
 async def open_poster(trusted: Path | None = None) -> AsyncGenerator[HttpClient]:
-    """Open what posts callbacks to the service, wherever that is; it also trusts the certificates of a file."""
+    """Open the poster of callbacks to the service, wherever that is; it also trusts the certificates of a file."""
     context = ssl.create_default_context() if trusted else None
     if context:
         context.load_verify_locations(trusted)
