@@ -224,7 +224,7 @@ def _enveloped(returns: Json, envelope: str) -> Json:
 class _Responses:
     """The responses of all endpoints as components: each is described once, and named after its first operation.
 
-    A refusal with a single code has the name of that code.
+    A refusal with a single code, or with codes of every endpoint only, has the name of the first one.
     """
 
     def __init__(self, known: Catalogue) -> None:
@@ -238,7 +238,8 @@ class _Responses:
             by_status[error.status][error.code] = error
         found = {"200": self._share(f"{operation.name}_200", _answer(operation, rest))}
         for status, errors in sorted(by_status.items()):
-            name = next(iter(errors)) if len(errors) == 1 else f"{operation.name}_{status}"
+            is_usual = len(errors) == 1 or errors.keys() <= {error.code for error in ALWAYS}
+            name = next(iter(errors)) if is_usual else f"{operation.name}_{status}"
             found[str(status)] = self._share(name, _refusal(status, errors))
         return found
 

@@ -186,6 +186,7 @@ def test_a_shared_response_is_described_once_under_a_name(document: dict[str, An
     creating, showing = document["paths"]["/contacts"]["post"], document["paths"]["/contacts/{id}"]["get"]
 
     assert creating["responses"]["409"] == {"$ref": "#/components/responses/Conflict"}
+    assert creating["responses"]["503"] == {"$ref": "#/components/responses/Unavailable"}
     assert creating["responses"]["200"] == showing["responses"]["200"]
     assert creating["responses"]["200"] == {"$ref": "#/components/responses/CreateContact200"}
     assert len({orjson.dumps(each) for each in responses.values()}) == len(responses)
