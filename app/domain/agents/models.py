@@ -158,6 +158,7 @@ class AgentRun(Base):
         Index("ix_ai_agent_runs_conversation_id", "conversation_id", "id"),
         Index("ix_ai_agent_runs_contact_id", "contact_id"),
         Index("ix_ai_agent_runs_due_at", "due_at", postgresql_where=text("status <> 'done'")),
+        Index("ix_ai_agent_runs_turns", "account_id", "due_at", "id", postgresql_where=text("status <> 'done'")),
         Index("ix_ai_agent_runs_outcome", "account_id", "outcome", "id"),
         Index("ix_ai_agent_runs_created_at", "created_at"),
     )

@@ -22,6 +22,7 @@ from app.domain.agents.pipeline import Decision
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.sql import take_turns
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.writing import calls
@@ -32,20 +33,17 @@ from app.domain.writing.models import CallKind
 TOPIC = "ai_agents"
 MOST_ATTEMPTS, MOST_FAULTS, BUSY = 3, 10, timedelta(seconds=10)
 
-CLAIM = """
-WITH due AS (
-  SELECT id FROM ai_agent_runs WHERE status <> 'done'
-    AND CASE WHEN status = 'waiting' THEN due_at ELSE claimed_until END <= $1
-  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
-)
+_DUE = """
+FROM ai_agent_runs t WHERE t.status <> 'done'
+  AND CASE WHEN t.status = 'waiting' THEN t.due_at ELSE t.claimed_until END <= $1
+"""
+CLAIM = f"""
+WITH RECURSIVE {take_turns("ai_agent_runs", "account_id", "status <> 'done'", _DUE)}
 UPDATE ai_agent_runs r SET status = CASE WHEN r.status = 'waiting' THEN 'running' ELSE r.status END,
   claimed_until = $2, attempts = r.attempts + 1
-FROM due WHERE r.id = due.id RETURNING r.id, r.account_id, r.status, r.attempts, r.claimed_until
+FROM locked WHERE r.id = locked.id RETURNING r.id, r.account_id, r.status, r.attempts, r.claimed_until
 """
-IS_DUE = """
-SELECT EXISTS (SELECT FROM ai_agent_runs WHERE status <> 'done'
-  AND CASE WHEN status = 'waiting' THEN due_at ELSE claimed_until END <= $1)
-"""
+IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 RELEASE = "UPDATE ai_agent_runs SET claimed_until = now() WHERE id = ANY($1::bigint[]) AND status <> 'done'"
 
 

@@ -118,6 +118,7 @@ class AutomationRun(Base):
         Index("ix_automation_runs_status", "account_id", "status", "id"),
         Index("ix_automation_runs_contact_id", "contact_id", "created_at"),
         Index("ix_automation_runs_due", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")),
+        Index("ix_automation_runs_turns", "account_id", "due_at", "id", postgresql_where=text("due_at IS NOT NULL")),
     )
 
     id: Mapped[Key]

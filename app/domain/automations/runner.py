@@ -27,6 +27,7 @@ from app.domain.contacts import sql as contacts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
+from app.domain.kernel.sql import take_turns
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import opt_in_questions
 from app.domain.messages.acceptor import SendAcceptor
@@ -43,12 +44,12 @@ WAITS = (timedelta(seconds=30), timedelta(minutes=2), timedelta(minutes=10))
 
 MAX_REASON, INTERNAL = 500, "The service could not execute the next action."
 
+_DUE = """
+FROM automation_runs t WHERE t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
+"""
 CLAIM = f"""
-WITH due AS (
-  SELECT id FROM automation_runs WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1)
-  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
-), claimed AS (
-  UPDATE automation_runs r SET claimed_until = $2 FROM due WHERE r.id = due.id RETURNING r.*
+WITH RECURSIVE {take_turns("automation_runs", "account_id", "due_at IS NOT NULL", _DUE)}, claimed AS (
+  UPDATE automation_runs r SET claimed_until = $2 FROM locked WHERE r.id = locked.id RETURNING r.*
 )
 SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.claimed_until,
   u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.placeholders(contacts.PLACEHOLDERS)},
@@ -56,9 +57,7 @@ SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions,
 FROM claimed r LEFT JOIN automations u ON u.id = r.automation_id
 {contacts.join("r.contact_id")} {accounts.join("r.account_id")} ORDER BY r.due_at, r.id
 """
-IS_DUE = """
-SELECT EXISTS (SELECT FROM automation_runs WHERE due_at <= $1 AND (claimed_until IS NULL OR claimed_until <= $1))
-"""
+IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 RELEASE = "UPDATE automation_runs SET claimed_until = NULL, due_at = $3 WHERE id = $1 AND claimed_until = $2"
 COUNT_ATTEMPT = """
 UPDATE automation_runs SET attempts = attempts + 1, reason = $3 WHERE id = $1 AND claimed_until = $2

@@ -183,6 +183,7 @@ class CrmSend(Base):
     __table_args__ = (
         UniqueConstraint("integration_id", "external_id"),
         Index("ix_crm_sends_account_id", "account_id", "id"),
+        Index("ix_crm_sends_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_sends_waiting", "integration_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_sends_message_id", "message_id", postgresql_where=text("message_id IS NOT NULL")),
     )

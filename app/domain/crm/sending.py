@@ -19,7 +19,7 @@ from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.sql import find_values
+from app.domain.kernel.sql import take_turns
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation
@@ -29,25 +29,17 @@ LEASE = timedelta(minutes=1)
 RETRY = timedelta(seconds=10)
 
 _DUE = f"""
-s.status = 'waiting' AND s.due_at <= $1 AND (s.claimed_until IS NULL OR s.claimed_until <= $1)
-  AND {integrations.is_active("s.integration_id")}
+FROM crm_sends t WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
+  AND {integrations.is_active("t.integration_id")}
 """
-# Each connection with texts gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH RECURSIVE {find_values("crm_sends", "integration_id", "status = 'waiting'")}, due AS (
-  SELECT first.id FROM waiting w CROSS JOIN LATERAL (
-    SELECT s.id, s.due_at, row_number() OVER (ORDER BY s.due_at, s.id) AS turn FROM crm_sends s
-    WHERE s.integration_id = w.integration_id AND {_DUE} ORDER BY s.due_at, s.id LIMIT $3
-  ) first ORDER BY first.turn, first.due_at, first.id LIMIT $3
-), locked AS (
-  SELECT s.id FROM crm_sends s WHERE s.id IN (SELECT id FROM due) AND {_DUE} FOR UPDATE OF s SKIP LOCKED
-)
+WITH RECURSIVE {take_turns("crm_sends", "integration_id", "status = 'waiting'", _DUE)}
 UPDATE crm_sends s SET claimed_until = $2, attempts = s.attempts + 1 FROM locked WHERE s.id = locked.id
 RETURNING s.id, s.account_id, s.integration_id, s.external_id, s.phone, s.body, s.claimed_until,
   {integrations.number_of("s.integration_id")} AS phone_number_id,
   (SELECT c.kind || '/' || c.location FROM crm_connections c WHERE c.integration_id = s.integration_id) AS location
 """
-IS_DUE = f"SELECT EXISTS (SELECT FROM crm_sends s WHERE {_DUE})"
+IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 
 RECORD = "UPDATE crm_sends SET status = 'sent', reason = '', message_id = $2, claimed_until = NULL WHERE id = $1"
 REFUSE = """

@@ -24,7 +24,7 @@ from app.domain.kernel import sql
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.sql import find_values
+from app.domain.kernel.sql import take_turns
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility import gates
@@ -54,16 +54,8 @@ WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.
 """
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
 
-# Each account with texts gets its turn, however many texts another one has.
 CLAIM = f"""
-WITH RECURSIVE {find_values("booking_texts", "account_id", "status = 'waiting'")}, due AS (
-  SELECT first.id FROM waiting w CROSS JOIN LATERAL (
-    SELECT t.id, t.due_at, row_number() OVER (ORDER BY t.due_at, t.id) AS turn {_DUE} AND t.account_id = w.account_id
-    ORDER BY t.due_at, t.id LIMIT $3
-  ) first ORDER BY first.turn, first.due_at, first.id LIMIT $3
-), locked AS (
-  SELECT t.id {_DUE} AND t.id IN (SELECT id FROM due) FOR UPDATE OF t SKIP LOCKED
-), claimed AS (
+WITH RECURSIVE {take_turns("booking_texts", "account_id", "status = 'waiting'", _DUE)}, claimed AS (
   UPDATE booking_texts t SET claimed_until = $2 FROM locked WHERE t.id = locked.id RETURNING t.*
 )
 SELECT t.id, t.account_id, t.booking_id, t.kind, t.expires_at, t.claimed_until, b.integration_id, b.phone,

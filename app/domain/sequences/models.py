@@ -118,6 +118,13 @@ class Enrollment(Base):
             postgresql_where=text("status = 'active' AND NOT is_set_aside"),
         ),
         Index(
+            "ix_sequence_enrollments_turns",
+            "account_id",
+            "next_send_at",
+            "id",
+            postgresql_where=text("status = 'active' AND NOT is_set_aside"),
+        ),
+        Index(
             "ix_sequence_enrollments_set_aside",
             "sequence_id",
             "id",

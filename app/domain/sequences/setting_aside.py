@@ -7,7 +7,7 @@ sets it aside, so that it is in no worker's way; one that is not due yet is neve
 from collections.abc import Sequence
 from datetime import datetime
 
-from app.db.engine import Connection, Pool
+from app.db.engine import Pool
 
 BATCH = 1000
 
@@ -26,8 +26,9 @@ WHERE e.id = claimed.id AND e.claimed_until = claimed.until AND e.sequence_id = 
 HAS_RETURNING = "EXISTS (SELECT FROM sequences WHERE has_set_aside AND status = 'active')"
 """The condition that a sequence is active again and may have enrollments that were set aside."""
 
+FIND_RETURNING = "SELECT id FROM sequences WHERE has_set_aside AND status = 'active' ORDER BY id"
 LOCK_RETURNING = """
-SELECT id FROM sequences WHERE has_set_aside AND status = 'active' ORDER BY id LIMIT 1 FOR NO KEY UPDATE
+SELECT id FROM sequences WHERE id = $1 AND has_set_aside AND status = 'active' FOR NO KEY UPDATE
 """
 BRING_BACK = f"""
 WITH back AS (
@@ -45,16 +46,17 @@ async def set_aside(pool: Pool, sequence_ids: Sequence[int], claims: Sequence[tu
 
 
 async def bring_back(pool: Pool) -> bool:
-    """Bring a batch of enrollments back; return whether more may be set aside."""
+    """Bring a batch of enrollments of each sequence back; return whether more may be set aside."""
+    ids = [row["id"] for row in await pool.fetch(FIND_RETURNING)]
+    for id in ids:
+        await _bring_back(pool, id)
+    return bool(ids)
+
+
+async def _bring_back(pool: Pool, sequence_id: int) -> None:
     async with pool.acquire() as connection, connection.transaction():
-        sequence_id = await connection.fetchval(LOCK_RETURNING)
-        if sequence_id is None:
-            return False
-        if await _bring_back(connection, sequence_id) < BATCH:
+        if await connection.fetchval(LOCK_RETURNING, sequence_id) is None:
+            return
+        changed = await connection.execute(BRING_BACK, sequence_id)
+        if int(changed.removeprefix("UPDATE ")) < BATCH:
             await connection.execute(CLEAR, sequence_id)
-        return True
-
-
-async def _bring_back(connection: Connection, sequence_id: int) -> int:
-    changed = await connection.execute(BRING_BACK, sequence_id)
-    return int(changed.removeprefix("UPDATE "))

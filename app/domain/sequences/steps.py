@@ -58,14 +58,18 @@ OF_ACCOUNT = (*gates.ACCOUNT.errors, *gates.ACCOUNT_DELETION.errors)
 PASSING = (*OF_ACCOUNT, *gates.CONTACT.errors, *gates.HOLD.errors, *gates.SENDER.errors, *gates.CREDITS.errors)
 """Temporary refusals, after which the step is retried; any other ends the enrollment."""
 
+_OPEN = """
+FROM sequence_enrollments t WHERE t.status = 'active' AND NOT t.is_set_aside
+  AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
+"""
+_DUE = f"{_OPEN} AND t.next_send_at <= $1"
+_FREE = f"{_DUE} AND t.sequence_id <> ALL(ARRAY(SELECT id FROM sequences WHERE follows_below IS NOT NULL))"
+_TURNS = kernel.take_turns(
+    "sequence_enrollments", "account_id", "status = 'active' AND NOT is_set_aside", _FREE, "next_send_at"
+)
 CLAIM = f"""
-WITH due AS (
-  SELECT id FROM sequence_enrollments WHERE status = 'active' AND NOT is_set_aside AND next_send_at <= $1
-    AND (claimed_until IS NULL OR claimed_until <= $1)
-    AND sequence_id <> ALL(ARRAY(SELECT id FROM sequences WHERE follows_below IS NOT NULL))
-  ORDER BY next_send_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
-), claimed AS (
-  UPDATE sequence_enrollments e SET claimed_until = $2 FROM due WHERE e.id = due.id RETURNING e.*
+WITH RECURSIVE {_TURNS}, claimed AS (
+  UPDATE sequence_enrollments e SET claimed_until = $2 FROM locked WHERE e.id = locked.id RETURNING e.*
 )
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.status AS sequence_status, s.exits_on_reply, s.skips_refused,
   s.window_start, s.window_end, s.window_days, e.steps_version, e.position, step.key, e.attempts, e.next_send_at,
@@ -106,9 +110,8 @@ ORDER BY e.id FOR SHARE OF e
 """
 
 IS_DUE = f"""
-SELECT {HAS_RETURNING} OR {following.IS_FOLLOWED} OR EXISTS (
-  SELECT FROM sequence_enrollments WHERE status = 'active' AND NOT is_set_aside AND next_send_at <= $1
-    AND (claimed_until IS NULL OR claimed_until <= $1))
+SELECT {HAS_RETURNING} OR {following.IS_FOLLOWED} OR coalesce(
+  (SELECT t.next_send_at <= $1 {_OPEN} AND t.next_send_at IS NOT NULL ORDER BY t.next_send_at, t.id LIMIT 1), false)
 """
 
 ADVANCE = """

@@ -1,5 +1,6 @@
 """What AI agents do about the texts of contacts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -102,6 +103,23 @@ async def test_texts_of_a_burst_are_answered_together(chat: Chat, agent: int) ->
 
     assert await chat.sent() == [OPEN]
     assert await AGENT_RUNS.only(chat.services, "messages") == 2
+
+
+async def test_the_contacts_of_an_account_do_not_wait_for_all_those_of_another(
+    chat: Chat, agent: int, unit_for: UnitFor, new_account: Callable[..., Any]
+) -> None:
+    for number in range(3):
+        await replace(chat, phone=f"+1202555019{number}").write("When are you open?")
+    other = replace(chat, account=await new_account())
+    async with unit_for(other.account) as unit:
+        await add_agent(unit)
+    await other.write("When are you open?")
+    await other.wait(seconds=20)
+
+    await replace(other.runner, batch=2).run()
+
+    assert await other.own_texts() == [OPEN]
+    assert await chat.own_texts() == [OPEN]
 
 
 async def test_a_burst_without_end_is_answered_within_a_minute(chat: Chat, agent: int) -> None:

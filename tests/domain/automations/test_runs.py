@@ -1,12 +1,15 @@
 """Runs of automations: what starts them, what each condition and action does, and that none acts twice."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.bootstrap import open_dispatcher
+from app.domain.accounts.scopes import ALL
 from app.domain.automations import queries, runs, service, watching
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.runner import AutomationRunner
@@ -92,6 +95,30 @@ async def test_conditions_are_explained_with_the_value_that_the_contact_had(perf
         {"condition": "first_name is Bob", "value": "Ann", "holds": False},
         {"condition": "email is empty", "value": "", "holds": True},
     ]
+
+
+async def test_the_runs_of_an_account_do_not_wait_for_all_those_of_another(
+    perform: Act, unit_for: UnitFor, new_account: Callable[..., Any], services: Services
+) -> None:
+    await enable(perform, NEW, {"kind": "add_tag", "tag": "new"})
+    for number in range(3):
+        await perform(contacts.create, {"phone": f"+1202555014{number}"})
+    other = await new_account()
+    async with unit_for(other) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        fields = {"name": "Other", "trigger": NEW, "actions": [{"kind": "add_tag", "tag": "new"}]}
+        await service.set_status(unit, (await service.create(unit, fields)).id, enabled=True)
+    async with unit_for(other) as unit:
+        await contacts.create(unit, {"phone": PHONE})
+    dispatcher = open_dispatcher(services)
+    while await dispatcher.due():
+        await dispatcher.run()
+
+    await replace(runner(services), batch=2).run()
+
+    done = await AUTOMATION_RUNS.where(status="done").read(services, "account_id")
+    assert other.account_id in done
+    assert len(done) == 2
 
 
 async def test_a_wait_puts_the_next_action_off_and_a_pause_cancels_it(perform: Act, services: Services) -> None:
