@@ -161,10 +161,10 @@ def _sample(name: str, schema: dict[str, Any], samples: dict[str, Any]) -> Any:
         return _sample(name, schema["anyOf"][0], samples)
     stated = [schema.get("const"), schema.get("default"), *schema.get("enum", ())]
     known = next((each for each in stated if each is not None), None)
-    return _by_type(name, schema, samples) if known is None else known
+    return _by_type(schema, samples) if known is None else known
 
 
-def _by_type(name: str, schema: dict[str, Any], samples: dict[str, Any]) -> Any:
+def _by_type(schema: dict[str, Any], samples: dict[str, Any]) -> Any:
     match schema.get("type"):
         case "object":
             return {field: _sample(field, each, samples) for field, each in schema.get("properties", {}).items()}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, DateTime, Select, func, literal_column, select, update
+from sqlalchemy import CursorResult, DateTime, Select, literal_column, update
 
 from app.db.engine import Connection
 from app.db.rows import fetch
@@ -38,12 +38,6 @@ async def release(unit: UnitOfWork, ids: Select[int]) -> None:
     held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
     await unit.execute(held.values(due_at=unit.clock.now()).execution_options(synchronize_session=False))
     unit.notify("messages")
-
-
-async def count_held(unit: UnitOfWork) -> int:
-    """Return the number of held texts of the account."""
-    own = Outgoing.account_id == unit.actor.account_id, Outgoing.due_at == HELD
-    return await unit.one(select(func.count()).select_from(Outgoing).where(*own)) or 0
 
 
 async def cancel(
