@@ -3,10 +3,13 @@
 Written from cal.com/docs, Webhooks (docs/developing/guides/automation/webhooks.mdx of github.com/calcom/cal.com), and
 from the payloads that its code builds (packages/features/webhooks): the address of the booker's pages, and the
 no-shows. A moved booking has a new uid, and names the former one. Checked by a second reader against that page and the
-code of lib/factory/versioned/v2021-10-20/BookingPayloadBuilder.ts, lib/dto/types.ts and bookings/lib/handleSeats.
+code of lib/factory/versioned/v2021-10-20/BookingPayloadBuilder.ts, lib/dto/types.ts and bookings/lib/handleSeats, and
+by a third one against bookings/lib: service/RegularBookingService.ts, handleCancelBooking.ts, getCalEventResponses.ts
+and getBookingFields.ts, for the times and the labels, which each kind of event writes in its own way.
 """
 
 import hmac
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -31,31 +34,35 @@ LANGUAGE = {"language": {"locale": "en"}}
 
 def sign(body: bytes, at: datetime, secret: str) -> Delivery:
     """Return a delivery as Cal.com signs it with the secret of the webhook, without the time."""
-    return Delivery({"x-cal-signature-256": hmac.new(secret.encode(), body, sha256).hexdigest()}, body)
+    signature = hmac.new(secret.encode(), body, sha256).hexdigest()
+    return Delivery({"x-cal-signature-256": signature, "x-cal-webhook-version": "2021-10-20"}, body)
 
 
 def event(name: str, visit: Visit, **payload: Any) -> bytes:
     """Return an event of Cal.com about a visit."""
-    uid, is_over = f"uid{visit.chain}{visit.number}", name in OVER
+    uid, write = f"uid{visit.chain}{visit.number}", _clock_of(name)
     booking: dict[str, Any] = {
         "type": "30min",
         "title": "Check-up between Host and Ann Lee",
         "description": "",
         "additionalNotes": "",
         "customInputs": {},
-        "startTime": visit.starts_at.isoformat(),
-        "endTime": (visit.starts_at + timedelta(minutes=30)).isoformat(),
+        "startTime": write(visit.starts_at),
+        "endTime": write(visit.starts_at + timedelta(minutes=30)),
         "organizer": {"id": 5, "name": "Host", "email": "host@example.com", "timeZone": "Europe/Berlin", **LANGUAGE},
         "responses": {
-            "name": {"label": "your_name", "value": "Ann Lee"},
-            "email": {"label": "email_address", "value": visit.email},
-            "location": {"label": "location", "value": {"optionValue": "", "value": "integrations:daily"}},
-            "smsReminderNumber": {"label": "Text me", "value": visit.phone},
-            "notes": {"label": "additional_notes"},
-            "guests": {"label": "additional_guests"},
+            "name": _response("your_name", "Ann Lee"),
+            "email": _response("email_address", visit.email),
+            "attendeePhoneNumber": _response("phone_number", is_hidden=True),
+            "location": _response("location", {"optionValue": "", "value": "integrations:daily"}),
+            "smsReminderNumber": _response("number_text_notifications", visit.phone or None),
+            "title": _response("what_is_this_meeting_about", is_hidden=True),
+            "notes": _response("additional_notes"),
+            "guests": _response("additional_guests", []),
+            "rescheduleReason": _response("reason_for_reschedule"),
         },
         "userFieldsResponses": {},
-        "attendees": [{"name": "Ann Lee", "email": visit.email, "timeZone": visit.zone, **LANGUAGE}],
+        "attendees": [attendee("Ann Lee", visit.email, visit.zone)],
         "location": "integrations:daily",
         "destinationCalendar": None,
         "hideCalendarNotes": False,
@@ -73,13 +80,21 @@ def event(name: str, visit: Visit, **payload: Any) -> bytes:
         "bookingId": 91 + visit.number,
         "metadata": {"videoCallUrl": f"{BOOKER_URL}/video/{uid}"},
         "status": STATUS.get(name, "ACCEPTED"),
-        "smsReminderNumber": visit.phone or None,
     }
+    if visit.phone:
+        booking["smsReminderNumber"] = visit.phone
     if name == "BOOKING_RESCHEDULED":
-        booking["rescheduleUid"] = f"uid{visit.chain}{visit.number - 1}"
-    if is_over:
-        booking["cancellationReason"] = ""
+        booking |= {"rescheduleUid": f"uid{visit.chain}{visit.number - 1}", "rescheduledBy": visit.email}
+    if name == "BOOKING_CANCELLED":
+        booking |= {"cancelledBy": visit.email, "cancellationReason": "", "requestReschedule": False}
     return _notice(name, visit.made_at + timedelta(minutes=name == "BOOKING_CANCELLED"), booking | payload)
+
+
+def attendee(name: str, email: str, zone: str) -> dict[str, Any]:
+    """Return an attendee as an event lists them."""
+    first, _, last = name.partition(" ")
+    known = {"name": name, "firstName": first, "lastName": last, "email": email, "timeZone": zone, "phoneNumber": None}
+    return known | LANGUAGE
 
 
 def booked(visit: Visit, **payload: Any) -> bytes:
@@ -94,7 +109,7 @@ def life(first: Visit, second: Visit) -> list[bytes]:
 
 def answered(visit: Visit, question: str, answer: Any) -> bytes:
     """Return the event of a booking with a phone and an answer, but without a number for text reminders."""
-    responses = {"attendeePhoneNumber": {"value": "(202) 555-0143"}, "ask": {"label": question, "value": answer}}
+    responses = {"attendeePhoneNumber": _response("phone_number", "(202) 555-0143"), "ask": _response(question, answer)}
     return booked(visit, responses=responses, smsReminderNumber=None)
 
 
@@ -118,4 +133,25 @@ def attended(visit: Visit, at: datetime) -> bytes:
 
 
 def _notice(event: str, at: datetime, payload: dict[str, Any]) -> bytes:
-    return orjson.dumps({"triggerEvent": event, "createdAt": at.isoformat(), "payload": payload})
+    return orjson.dumps({"triggerEvent": event, "createdAt": _in_milliseconds(at), "payload": payload})
+
+
+def _response(label: str, value: Any = None, *, is_hidden: bool = False) -> dict[str, Any]:
+    """Return a response as it is written in JSON, where a value that is not given has no place."""
+    given = {} if value is None else {"value": value}
+    return {"label": label, **given, "isHidden": is_hidden}
+
+
+def _clock_of(event: str) -> Callable[[datetime], str]:
+    """Return how an event writes its times: most end with Z, those of a cancellation with the zone of the server."""
+    if event == "BOOKING_CANCELLED":
+        return lambda at: at.isoformat(timespec="seconds")
+    return _in_milliseconds if event == "BOOKING_REJECTED" else _in_seconds
+
+
+def _in_seconds(at: datetime) -> str:
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _in_milliseconds(at: datetime) -> str:
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -189,7 +189,8 @@ async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, de
     """Copy the details of a booking, add or complete its contact, and record the consent that the form holds."""
     booking.starts_at, booking.ends_at = details.starts_at, details.ends_at
     booking.name = details.name or f"{details.first_name} {details.last_name}".strip()
-    booking.email, booking.title, booking.location = details.email, details.title, details.location
+    booking.email, booking.title = details.email or details.alias, details.title
+    booking.location = details.location
     booking.cancel_url, booking.reschedule_url = details.cancel_url, details.reschedule_url
     booking.time_zone = _zone(details.time_zone)
     booking.updated_at = unit.clock.now()

@@ -26,6 +26,7 @@ class Delivery:
 class Details:
     """The facts about a booking. Absent texts are empty; `phone` is as the attendee wrote it.
 
+    `email` is an address of the attendee; `alias` is the one by which the tool names an attendee who gave none.
     `consent` is the field or the question of the form by which the attendee asked for texts, with its answer; None
     where the attendee asked for none. `keeps_person` is true where the tool tells neither of the two: then those of the
     booking before hold.
@@ -38,6 +39,7 @@ class Details:
     first_name: str = ""
     last_name: str = ""
     email: str = ""
+    alias: str = ""
     phone: str = ""
     consent: str | None = None
     title: str = ""

@@ -34,6 +34,8 @@ SMS_FIELD = "smsReminderNumber"
 PHONES = ("attendeePhoneNumber", "phone")
 MAX_ATTENDEES = 1000
 """The most seats that an event of Cal.com can have."""
+MADE_UP = "@sms.cal.com"
+"""The end of the addresses that Cal.com makes of the phones of attendees who give no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,8 @@ def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, A
     responses = fields.child(payload, "responses") if is_booker else {}
     reminders = _reminders(payload, responses) if is_booker else ""
     name = fields.text(attendee, "name") or _answer(responses, "name")
+    email = fields.text(attendee, "email") or _answer(responses, "email")
+    is_made_up = email.lower().endswith(MADE_UP)
     return Details(
         starts_at=fields.instant(payload, "startTime"),
         ends_at=fields.optional_instant(payload, "endTime"),
@@ -203,7 +207,8 @@ def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, A
         name=name,
         first_name=fields.text(attendee, "firstName"),
         last_name=fields.text(attendee, "lastName"),
-        email=fields.text(attendee, "email") or _answer(responses, "email"),
+        email="" if is_made_up else email,
+        alias=email if is_made_up else "",
         phone=reminders or _phone(responses, attendee, payload),
         consent=f"{SMS_FIELD}: {reminders}" if reminders else _consent(responses, question),
         title=fields.text(payload, "eventTitle") or fields.text(payload, "title"),

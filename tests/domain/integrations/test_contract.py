@@ -51,7 +51,7 @@ def test_every_connector_of_the_registries_is_under_test() -> None:
 async def test_a_forged_event_is_refused_and_not_stored(connected: Connected) -> None:
     body = connected.ask()
     good, forged = connected.sign(body), connected.forge(body)
-    [(name, value)] = good.headers.items()
+    [(name, value)] = [each for each in good.headers.items() if each[0].endswith(("signature", "signature-256"))]
     changed_value = f"{value[:9]}{'0' if value[9] != '0' else '1'}{value[10:]}"
     deliveries = [
         forged,

@@ -267,6 +267,20 @@ async def test_an_erased_contact_leaves_no_booking_and_no_body(office: Office) -
     assert await INTEGRATION_EVENTS.only(office.services, "body", "result") == ("", "The contact was deleted.")
 
 
+async def test_an_address_that_calcom_made_of_a_phone_is_none_of_the_contact(office: Office) -> None:
+    integration = await office.connect("calcom", texts={"no_show": "We missed you"})
+    made_up, guest = "12025550143@sms.cal.com", calcom.attendee("Ben Lee", "ben@example.com", "America/New_York")
+    responses = {"email": {"label": "email_address", "value": made_up}}
+    attendees = [calcom.attendee("Ann Lee", made_up, "America/New_York"), guest]
+
+    await office.post(integration, calcom.booked(VISIT, attendees=attendees, responses=responses))
+    await office.post(integration, calcom.missed(VISIT, office.clock.now(), ben=True))
+    await office.work()
+
+    assert await CONTACTS.only(office.services, "phone", "first_name", "email") == ("+12025550143", "Ann", "")
+    assert await BOOKINGS.where_not(starts_at=None).only(office.services, "status") == "booked"
+
+
 async def test_a_text_with_an_unknown_placeholder_or_kind_is_refused(office: Office) -> None:
     for texts in ({"confirmation": "{booking.titel}"}, {"welcome": "Hello"}):
         with pytest.raises(InvalidInput):
