@@ -66,6 +66,8 @@ async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> 
             booking = await _cancel(unit, integration, change)
         case NoShow():
             return await _note_attendance(unit, integration, change)
+    if booking.contact_id is None:
+        _leave_out_person(booking)
     await unit.save(booking)
     planned = await planning.plan(unit, integration, booking, await _find_hold_back(unit, booking))
     return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
@@ -205,6 +207,13 @@ async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, de
         booking.consent = details.consent
         evidence = Evidence(CONSENT_METHOD, details.consent, source=f"{integration.kind}: {booking.external_id}"[:500])
         await consent.record(unit, contact.phone, ConsentKind.opt_in, evidence)
+
+
+def _leave_out_person(booking: Booking) -> None:
+    """Empty what a booking tells of a person who is no contact: an erasure would not find it, and no text needs it."""
+    if booking.name and booking.name in booking.title:
+        booking.title = ""
+    booking.name = booking.email = booking.location = booking.cancel_url = booking.reschedule_url = ""
 
 
 async def _find_contact(

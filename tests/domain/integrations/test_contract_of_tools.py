@@ -267,6 +267,26 @@ async def test_an_erased_contact_leaves_no_booking_and_no_body(office: Office) -
     assert await INTEGRATION_EVENTS.only(office.services, "body", "result") == ("", "The contact was deleted.")
 
 
+@EACH
+async def test_a_booking_without_a_contact_tells_nothing_of_the_person(office: Office, kind: str) -> None:
+    integration = await office.connect(kind)
+    unnamed = {"eventTitle": None} if kind == "calcom" else {}
+
+    for visit, payload in (
+        (VISIT, {}),
+        (replace(VISIT, number=1, phone=""), {}),
+        (replace(VISIT, number=2, phone=""), unnamed),
+    ):
+        await office.post(integration, PEERS[kind].booked(visit, **payload))
+    await office.work()
+
+    personal = "name", "email", "phone", "cancel_url", "reschedule_url", "location"
+    known, *strangers = await BOOKINGS.read(office.services, *personal)
+    assert all(known)
+    assert [set(each) for each in strangers] == [{""}, {""}]
+    assert await BOOKINGS.read(office.services, "title") == ["Check-up", "Check-up", "" if unnamed else "Check-up"]
+
+
 async def test_an_address_that_calcom_made_of_a_phone_is_none_of_the_contact(office: Office) -> None:
     integration = await office.connect("calcom", texts={"no_show": "We missed you"})
     made_up, guest = "12025550143@sms.cal.com", calcom.attendee("Ben Lee", "ben@example.com", "America/New_York")

@@ -1,0 +1,28 @@
+"""Bookings of people who are no contacts: what they tell of the person is emptied."""
+
+from alembic import op
+
+from app.db.revisions import limit_locks
+
+revision = "0070"
+down_revision = "0069"
+branch_labels = None
+depends_on = None
+
+oldest_code = "0056"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
+EMPTY = """
+UPDATE bookings SET title = CASE WHEN name <> '' AND position(name IN title) > 0 THEN '' ELSE title END,
+  name = '', email = '', location = '', cancel_url = '', reschedule_url = ''
+WHERE contact_id IS NULL AND (name <> '' OR email <> '')
+"""
+
+
+def upgrade() -> None:
+    limit_locks()
+    op.execute(EMPTY)
+
+
+def downgrade() -> None:
+    limit_locks()
