@@ -7,10 +7,11 @@ from starlette.routing import Route
 
 from app.domain.integrations.intake import MAX_BODY
 from app.domain.integrations.scheduling import Delivery
-from app.domain.kernel.errors import NotFound, RateLimited
+from app.domain.kernel.errors import NotFound, RateLimited, Unavailable
 from app.http.anonymous import count_anonymous
 from app.http.body import read_body
 from app.http.client_address import address_of
+from app.http.errors import RETRY_SECONDS, translate
 from app.http.pace import mark_authenticated
 from app.http.routing import CountedRoute
 from app.providers.rate_limits import Policy
@@ -26,6 +27,14 @@ TEXTS = Policy("texts of CRMs", 6000)
 def routes(services: Services) -> list[Route]:
     """Return the route of all addresses."""
 
+    async def receive_notice(request: Request) -> Response:
+        """Receive an event of a CRM, which repeats only those that are answered with 429."""
+        try:
+            return await receive(request)
+        except Exception as cause:
+            error = translate(cause)
+            raise RateLimited(seconds=RETRY_SECONDS) if isinstance(error, Unavailable) else error from cause
+
     async def receive(request: Request) -> Response:
         kind = request.path_params["kind"]
         delivery = Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY)))
@@ -33,6 +42,9 @@ def routes(services: Services) -> list[Route]:
             address = request.path_params.get("address") or services.intake.find_address(kind, delivery)
             integration = await services.intake.find(kind, address)
         except NotFound:
+            if services.intake.is_of_nobody(kind, delivery):
+                mark_authenticated()
+                return Response(b'{"status":"ignored"}', 202, media_type="application/json")
             await count_anonymous(services.limits, address_of(request))
             raise
         if not services.intake.is_signed(integration, delivery):
@@ -47,5 +59,7 @@ def routes(services: Services) -> list[Route]:
         body = {"status": "duplicate"} if event_id is None else {"status": "accepted", "id": event_id}
         return Response(orjson.dumps(body), 202, media_type="application/json")
 
-    paths = "/integrations/{kind}/{address}", "/integrations/{kind}"
-    return [CountedRoute(path, receive, methods=["POST"]) for path in paths]
+    return [
+        CountedRoute("/integrations/{kind}/{address}", receive, methods=["POST"]),
+        CountedRoute("/integrations/{kind}", receive_notice, methods=["POST"]),
+    ]

@@ -74,6 +74,14 @@ class Intake:
             raise NotFound(kind="integration", id=address[:64], by="address")
         return found
 
+    def is_of_nobody(self, kind: str, delivery: Delivery) -> bool:
+        """Return whether a CRM has signed an event that is about none of its connected accounts."""
+        receiver = self.ports.receivers.get(kind)
+        try:
+            return receiver is not None and receiver.verify(delivery) is None
+        except BadSignature:
+            return False
+
     def is_signed(self, found: Address, delivery: Delivery) -> bool:
         """Return whether an event is signed with the present secret, or with the former one while it is accepted."""
         return any(
