@@ -12,6 +12,9 @@ from app.domain.kernel import instants
 MAX_TEXT = 1000
 MAX_ID = 200
 """The length of ids: an index cannot hold much longer ones."""
+LEAST_DIGITS = 7
+"""The digits of the shortest phones."""
+
 REFUSALS = frozenset({"", "0", "off", "null", "n", "[]"})
 """Answers to a question of consent, in lower case, that are not a consent."""
 
@@ -99,6 +102,11 @@ def optional_instant(source: Mapping[str, Any], name: str) -> datetime | None:
         return instant(source, name)
     except NotThere:
         return None
+
+
+def may_be_phone(question: str, answer: str) -> bool:
+    """Return whether the answer to a question may be a phone: the question asks for one, and the answer has digits."""
+    return "phone" in question.lower() and sum(map(str.isdigit, answer)) >= LEAST_DIGITS
 
 
 def is_consent(answer: object) -> bool:

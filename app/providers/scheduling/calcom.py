@@ -234,14 +234,20 @@ def _reminders(payload: Mapping[str, Any], responses: Mapping[str, Any]) -> str:
 
 
 def _phone(responses: Mapping[str, Any], attendee: Mapping[str, Any], payload: Mapping[str, Any]) -> str:
-    found = (*(_answer(responses, name) for name in PHONES), fields.text(attendee, "phoneNumber"))
     location = fields.text(payload, "location")
-    return next(filter(None, found), location if location.startswith("+") else "")
+    told = fields.text(attendee, "phoneNumber"), location if location.startswith("+") else ""
+    answers = {name: _answer(responses, name) for name in responses}
+    asked = [each for name, each in answers.items() if fields.may_be_phone(f"{name} {_label(responses, name)}", each)]
+    return next(filter(None, (*(answers.get(name) for name in PHONES), *told, *asked)), "")
+
+
+def _label(responses: Mapping[str, Any], name: str) -> str:
+    return fields.text(fields.child(responses, name), "label") or name
 
 
 def _consent(responses: Mapping[str, Any], question: str) -> str | None:
     for name in responses:
-        label = fields.text(fields.child(responses, name), "label") or name
+        label = _label(responses, name)
         if question and (fields.is_same_question(label, question) or fields.is_same_question(name, question)):
             value = fields.child(responses, name).get("value")
             return f"{label}: {fields.scalar(value) or 'yes'}" if fields.is_consent(value) else None

@@ -113,7 +113,7 @@ def _answers(payload: Mapping[str, Any], question: str) -> tuple[str, str | None
         asked, answer = fields.text(each, "question"), fields.text(each, "answer")
         if fields.is_same_question(asked, question):
             consent = f"{asked}: {answer}" if fields.is_consent(answer) else None
-        elif not phone and "phone" in asked.lower():
+        elif not phone and fields.may_be_phone(asked, answer):
             phone = answer
     return phone, consent
 

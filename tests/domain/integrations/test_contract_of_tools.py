@@ -287,6 +287,27 @@ async def test_a_booking_without_a_contact_tells_nothing_of_the_person(office: O
     assert await BOOKINGS.read(office.services, "title") == ["Check-up", "Check-up", "" if unnamed else "Check-up"]
 
 
+@EACH
+async def test_the_answer_to_any_question_for_a_phone_is_the_phone_if_it_has_digits(office: Office, kind: str) -> None:
+    integration = await office.connect(kind, consent_question=QUESTION, texts={"confirmation": "Booked"})
+    asked = {"By phone or by video?": "By phone", "Your phone": "(202) 555-0143", QUESTION: "Yes"}
+    answers: dict[str, Any] = {
+        "calcom": {
+            "responses": {f"q{n}": {"label": asks, "value": asked[asks]} for n, asks in enumerate(asked)},
+            "smsReminderNumber": None,
+        },
+        "calendly": {
+            "questions_and_answers": [{"question": asks, "answer": asked[asks]} for asks in asked],
+            "text_reminder_number": None,
+        },
+    }
+
+    await office.post(integration, PEERS[kind].booked(VISIT, **answers[kind]))
+    await office.work()
+
+    assert await OUTBOUND.read(office.services, "to_number", "body") == [("+12025550143", "Booked")]
+
+
 async def test_an_address_that_calcom_made_of_a_phone_is_none_of_the_contact(office: Office) -> None:
     integration = await office.connect("calcom", texts={"no_show": "We missed you"})
     made_up, guest = "12025550143@sms.cal.com", calcom.attendee("Ben Lee", "ben@example.com", "America/New_York")
