@@ -140,7 +140,7 @@ class Applier:
         if not notice.changes:
             return None
         applied = await bookings.apply(unit, integration, notice.changes)
-        return replace(applied, keeps_body=not notice.is_shared)
+        return replace(applied, keeps_body=applied.contact_id is not None and not notice.is_shared)
 
     async def _fail(self, due: DueEvent, reason: str) -> None:
         """Record why an event cannot be applied, for the log and the health of its integration."""

@@ -155,7 +155,8 @@ async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, ch
         return
     booking.replaces, booking.is_moved = change.replaces, True
     old = await _find_or_add(unit, integration, change.replaces, change.made_at)
-    if old.starts_at is None and not old.email and not old.phone:  # nothing of it has arrived; the person is the same
+    is_new = old.starts_at is None and not old.email and not old.phone
+    if is_new and booking.contact_id:  # nothing of it has arrived; the person is the same
         old.email, old.phone, old.contact_id = booking.email, booking.phone, booking.contact_id
         old.made_at = change.made_at
     if isinstance(change, Booked) and change.details.keeps_person and not booking.contact_id:

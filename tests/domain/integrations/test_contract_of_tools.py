@@ -270,21 +270,24 @@ async def test_an_erased_contact_leaves_no_booking_and_no_body(office: Office) -
 @EACH
 async def test_a_booking_without_a_contact_tells_nothing_of_the_person(office: Office, kind: str) -> None:
     integration = await office.connect(kind)
-    unnamed = {"eventTitle": None} if kind == "calcom" else {}
+    title = {"calcom": ""}.get(kind, "Check-up")  # that of Cal.com beside the one of the event names the attendee
+    moved = {"calcom": {"rescheduleUid": "x", "eventTitle": None}, "calendly": {"old_invitee": calendly.invitee_of(8)}}
+    bodies = [
+        PEERS[kind].booked(VISIT),
+        PEERS[kind].booked(replace(VISIT, number=1, phone="")),
+        PEERS[kind].booked(replace(VISIT, number=2, phone=""), **moved[kind]),
+    ]
 
-    for visit, payload in (
-        (VISIT, {}),
-        (replace(VISIT, number=1, phone=""), {}),
-        (replace(VISIT, number=2, phone=""), unnamed),
-    ):
-        await office.post(integration, PEERS[kind].booked(visit, **payload))
+    for body in bodies:
+        await office.post(integration, body)
     await office.work()
 
     personal = "name", "email", "phone", "cancel_url", "reschedule_url", "location"
     known, *strangers = await BOOKINGS.read(office.services, *personal)
     assert all(known)
-    assert [set(each) for each in strangers] == [{""}, {""}]
-    assert await BOOKINGS.read(office.services, "title") == ["Check-up", "Check-up", "" if unnamed else "Check-up"]
+    assert [set(each) for each in strangers] == [{""}] * 3  # the last one is that before the move
+    assert await BOOKINGS.read(office.services, "title") == ["Check-up", "Check-up", title, ""]
+    assert [bool(body) for body in await INTEGRATION_EVENTS.read(office.services, "body")] == [True, False, False]
 
 
 @EACH
