@@ -59,6 +59,7 @@ from app.graphql.templates import TemplateMutation, TemplateQuery
 from app.graphql.texts import TextQuery
 from app.graphql.threads import ITEMS, ThreadMutation, ThreadQuery
 from app.graphql.webhook_deliveries import DeliveryMutation, DeliveryQuery
+from app.graphql.webhook_replays import ReplayMutation, ReplayQuery
 from app.graphql.webhooks import WebhookMutation, WebhookQuery
 from app.graphql.writing import WritingMutation, WritingQuery
 
@@ -117,6 +118,7 @@ class Query(
     AgentQuery,
     AgentRunQuery,
     DeliveryQuery,
+    ReplayQuery,
 ):
     """Every area's queries."""
 
@@ -162,6 +164,7 @@ class Mutation(
     AgentMutation,
     AgentRunMutation,
     DeliveryMutation,
+    ReplayMutation,
 ):
     """Every area's mutations."""
 

@@ -7,12 +7,12 @@ import strawberry
 from strawberry.scalars import JSON
 
 from app.domain.kernel.paging import Page
-from app.domain.webhooks import models, queries, service
+from app.domain.webhooks import delivery_filter, models, queries, service
+from app.domain.webhooks.delivery_filter import Answer, DeliveryFilter
 from app.domain.webhooks.models import DeliveryStatus, NoticeKind
 from app.domain.webhooks.poster import PostError
-from app.domain.webhooks.queries import DeliveryFilter
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
@@ -31,8 +31,18 @@ describe(
     },
     name="WebhookDeliveryStatus",
 )
-
-
+describe(
+    Answer,
+    "The class of the answer to the last attempt of a delivery.",
+    {
+        "success": "A status from 200 to 299: it was delivered.",
+        "redirect": "A status from 300 to 399, which is not followed.",
+        "client_error": "A status from 400 to 499.",
+        "server_error": "A status from 500 to 599.",
+        "none": "No answer came.",
+    },
+    name="WebhookAnswer",
+)
 describe(
     NoticeKind,
     "The kind of a notice about a webhook.",
@@ -97,6 +107,9 @@ class WebhookDelivery:
     contact_id: BigInt | None = strawberry.field(description="The contact that the event is about.")
     is_test: bool = strawberry.field(description="True for a sample sent by hand.")
     status: DeliveryStatus = strawberry.field(description="The state of the delivery.")
+    answer_status: BigInt | None = strawberry.field(
+        description="The HTTP status of the answer to the last attempt; null where none came, and before the first one."
+    )
     next_attempt_at: datetime | None = strawberry.field(
         description="The time of the next attempt; null if none is planned."
     )
@@ -133,13 +146,6 @@ class WebhookNotice:
     created_at: datetime = strawberry.field(description="The time of the notice.")
 
 
-@strawberry.type(description="The number of deliveries that are sent again.")
-class Replayed:
-    """The result of a replay."""
-
-    replayed: BigInt = strawberry.field(description="The number of deliveries that are sent again.")
-
-
 @strawberry.type
 class DeliveryQuery:
     """Reading deliveries and notices."""
@@ -154,6 +160,24 @@ class DeliveryQuery:
         info: Info,
         subscription_id: Annotated[BigInt | None, strawberry.argument(description="Only of this webhook.")] = None,
         status: Annotated[DeliveryStatus | None, strawberry.argument(description="Only this status.")] = None,
+        event: Annotated[
+            str | None, strawberry.argument(description="Only of this event, by the name that the webhook has for it.")
+        ] = None,
+        contact_id: Annotated[
+            BigInt | None, strawberry.argument(description="Only of events about this contact.")
+        ] = None,
+        answer: Annotated[
+            Answer | None, strawberry.argument(description="Only with such an answer to the last attempt.")
+        ] = None,
+        answer_status: Annotated[
+            int | None,
+            strawberry.argument(
+                description="Only with this HTTP status of the answer to the last attempt, such as 503.",
+                directives=[Constraint(minimum=delivery_filter.MIN_ANSWER, maximum=delivery_filter.MAX_ANSWER)],
+            ),
+        ] = None,
+        since: Annotated[datetime | None, strawberry.argument(description="Only created from this time on.")] = None,
+        until: Annotated[datetime | None, strawberry.argument(description="Only created before this time.")] = None,
         first: First = None,
         after: After = None,
         last: Last = None,
@@ -161,7 +185,7 @@ class DeliveryQuery:
         offset: Offset = 0,
     ) -> Page[models.Delivery]:
         """Return one page of deliveries."""
-        wanted = DeliveryFilter(subscription_id, status)
+        wanted = DeliveryFilter(subscription_id, status, event, contact_id, answer, answer_status, since, until)
         return await queries.find_deliveries(
             info.context.unit, wanted, window(info, "deliveries", first, after, last, before, offset)
         )
@@ -188,7 +212,7 @@ class DeliveryQuery:
 
 @strawberry.type
 class DeliveryMutation:
-    """Testing webhooks and replaying deliveries."""
+    """Testing webhooks."""
 
     @strawberry.mutation(
         graphql_type=WebhookDelivery,
@@ -206,34 +230,3 @@ class DeliveryMutation:
     ) -> models.Delivery:
         """Send a test."""
         return await service.send_test(info.context.unit, id, event)
-
-    @strawberry.mutation(
-        graphql_type=WebhookDelivery,
-        description=(
-            "Send a delivery again: the same id and body, a new timestamp. The webhook must still receive the event, "
-            "and the caller be allowed to read it."
-        ),
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
-    )
-    async def replay_webhook_delivery(
-        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The delivery's id.")]
-    ) -> models.Delivery:
-        """Replay one delivery."""
-        return await service.replay(info.context.unit, id)
-
-    @strawberry.mutation(
-        description=(
-            "Send again everything of a webhook that failed, or was skipped, since an instant, of the events that it "
-            "receives. Needs the scopes to read them."
-        ),
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
-    )
-    async def replay_webhook_deliveries(
-        self,
-        info: Info,
-        id: WebhookId,
-        status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
-        since: Annotated[datetime, strawberry.argument(description="The time from which on to replay.")],
-    ) -> Replayed:
-        """Replay many deliveries."""
-        return Replayed(replayed=BigInt(await service.replay_since(info.context.unit, id, status, since)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import orjson
 import strawberry
@@ -10,13 +10,14 @@ from strawberry.scalars import JSON
 
 from app.domain.kernel import idempotency
 from app.domain.kernel.events import EVENTS
-from app.domain.webhooks import models, payloads, queries, service
+from app.domain.webhooks import models, payloads, queries, service, stats
 from app.domain.webhooks.models import SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.service import SubscriptionFields
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
+from app.graphql.core.loading import Load
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -41,6 +42,24 @@ describe(
 DESCRIBED = Constraint(max_length=service.MAX_DESCRIPTION)
 WebhookId = Annotated[BigInt, strawberry.argument(description="The webhook's id.")]
 TargetUrl = Annotated[str, strawberry.argument(description="The https address that events are posted to.")]
+
+
+@strawberry.type(
+    description=f"The attempts of a webhook in the present hour and the {stats.HOURS - 1} before it, tests excepted. "
+    "They are a few seconds old."
+)
+class WebhookStats:
+    """The figures of a webhook."""
+
+    since: datetime = strawberry.field(description="The time from which on the attempts are counted.")
+    attempts: BigInt = strawberry.field(description="The number of attempts.")
+    successes: BigInt = strawberry.field(description="The number of attempts that a status from 200 to 299 answered.")
+    success_share: float | None = strawberry.field(
+        description="The share of successful attempts, 0 to 1; null without an attempt."
+    )
+    p95_seconds: float | None = strawberry.field(
+        description="The time in which 95 of 100 answers came, to within a fifth; null without an answer."
+    )
 
 
 @strawberry.type(description="A URL that events are posted to.")
@@ -69,6 +88,11 @@ class Webhook:
         if row.kind == SubscriptionKind.hook:
             return list(row.events)
         return [EVENTS[name].topic or name for name in row.events]
+
+    @strawberry.field(graphql_type=WebhookStats, description="The success and the speed of its last attempts.")
+    def stats(self, info: Info) -> Load[Any]:
+        """Return the figures."""
+        return info.context.load(stats.find_stats, row_of(self, models.Subscription).id)
 
 
 @strawberry.type(

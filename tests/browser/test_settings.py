@@ -10,7 +10,7 @@ from playwright.async_api import expect
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
-from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
 
 pytestmark = pytest.mark.anyio
@@ -69,15 +69,15 @@ async def test_a_webhook_is_made_tested_and_shows_its_attempts(
     await page.get_by_role("option", name="message.inbound").click()
     await page.get_by_role("button", name="Pending message.inbound Test").click()
     await screen.sees("No attempt yet.")
-    await page.get_by_role("combobox", name="Status of deliveries").click()
+    await page.get_by_role("combobox", name="Status").click()
     await page.get_by_role("option", name="Failed").click()
     await screen.sees("There are no such deliveries.")
-    await page.get_by_role("combobox", name="Status of deliveries").click()
+    await page.get_by_role("combobox", name="Status").click()
     await page.get_by_role("option", name="Pending").click()
     await page.get_by_role("button", name="Pending message.inbound Test").click()
     await screen.sees("No attempt yet.")
     await screen.check(pictures, "webhook")
-    await page.get_by_label("All deliveries").click()
+    await page.get_by_label("Status: all").click()
     await WEBHOOK_DELIVERIES.change(scene.services, status="delivered", delivered_at=NOON, next_attempt_at=None)
     await page.get_by_role("button", name="Delivered message.inbound Test").wait_for()
     success = page.locator("dt:text-is('Last success') + dd time")
@@ -88,6 +88,42 @@ async def test_a_webhook_is_made_tested_and_shows_its_attempts(
 
     assert await WEBHOOK_SUBSCRIPTIONS.where(account_id=account.account_id).read(scene.services, "status") == [
         "removed"
+    ]
+
+
+async def test_deliveries_are_found_by_their_answer_and_chosen_ones_are_sent_again(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await make_webhook(screen)
+    webhook = await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "id")
+    facts = {"event": "message.inbound", "status": "failed", "attempts": 11}
+    wanted, gone, other = [
+        await add_delivery(scene.services, account.account_id, webhook, answer_status=answer, **facts)
+        for answer in (503, 500, None)
+    ]
+    await WEBHOOK_DELIVERIES.where(id=gone).change(scene.services, body=None)
+    await screen.choose("Answer", "5xx")
+    await page.get_by_label(f"Choose delivery {wanted}").check()
+    await page.get_by_label(f"Choose delivery {gone}").check()
+    await expect(page.get_by_label(f"Choose delivery {other}")).to_have_count(0)
+    await page.wait_for_url("**answer=server_error*")
+    await page.reload()
+    await page.get_by_label(f"Choose delivery {wanted}").check()
+    await page.get_by_label(f"Choose delivery {gone}").check()
+    await expect(page.get_by_label(f"Choose delivery {other}")).to_have_count(0)
+    await screen.press("Send them again")
+    await screen.sees("1 delivery is sent again.")
+    await screen.sees("1 is not: body deleted.")
+    await screen.check(pictures, "webhook-replay")
+    await screen.press("Send 1 delivery again")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+    assert await WEBHOOK_DELIVERIES.read(scene.services, "id", "status") == [
+        (wanted, "pending"),
+        (gone, "failed"),
+        (other, "failed"),
     ]
 
 

@@ -6,6 +6,7 @@ from tests.factories.tables import Rows, Source, open_pool
 
 WEBHOOK_ATTEMPTS = Rows("webhook_attempts")
 WEBHOOK_DELIVERIES = Rows("webhook_deliveries")
+WEBHOOK_HOURS = Rows("webhook_hours")
 WEBHOOK_NOTICES = Rows("webhook_notices")
 WEBHOOK_SUBSCRIPTIONS = Rows("webhook_subscriptions")
 

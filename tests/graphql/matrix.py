@@ -195,6 +195,9 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "rotate_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "send_test_webhook": lambda ids: {"id": ids["webhook"]},
     "replay_webhook_delivery": lambda ids: {"id": ids["delivery"]},
+    **dict.fromkeys(
+        ("preview_webhook_replay", "replay_chosen_webhook_deliveries"), lambda ids: {"ids": [ids["delivery"]]}
+    ),
     "replay_webhook_deliveries": lambda ids: {
         "id": ids["webhook"],
         "status": "failed",
@@ -257,6 +260,7 @@ SHOWS_NO_TEXT = {
     "preview_segment",
     "preview_sequence",
     "preview_sequence_draft",
+    "preview_webhook_replay",
     "scheduled_messages",
     "scopes",
     "setup_status",

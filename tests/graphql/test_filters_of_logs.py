@@ -31,6 +31,7 @@ KEYS = {
     "crm_pushes": ("message_id",),
     "integration_events": ("key",),
     "ledger_entries": ("message_id",),
+    "webhook_deliveries": ("event_id",),
 }
 """Columns that differ from copy to copy."""
 
@@ -47,6 +48,11 @@ FILTERS = [
     ("crm_pushes", "integration_id: 77", {"integration_id": 77}),
     ("audit_entries", "action: key_created", {"action": "key_created"}),
     ("audit_entries", 'actor: "key:77"', {"actor": "key:77"}),
+    ("webhook_deliveries", 'event: "new_contact"', {"event": "new_contact"}),
+    ("webhook_deliveries", "contact_id: 77", {"contact_id": 77}),
+    ("webhook_deliveries", "answer: client_error", {"answer_status": 404}),
+    ("webhook_deliveries", "answer: none", {"answer_status": None}),
+    ("webhook_deliveries", "answer_status: 404", {"answer_status": 404}),
     ("ledger_entries", "type: dispute", {"type": "dispute"}),
     ("conversations", "status: snoozed", {"status": "snoozed"}),
     ("conversations", "unread_only: true", {"unread_count": 2}),

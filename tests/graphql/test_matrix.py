@@ -124,7 +124,13 @@ GIVEN: dict[str, frozenset[str]] = {
         frozenset({"messages:send", "contacts:write", "campaigns:send"}),
     ),
     **dict.fromkeys(
-        ("take_over_webhook", "replay_webhook_delivery", "replay_webhook_deliveries"), frozenset({"messages:read"})
+        (
+            "take_over_webhook",
+            "replay_webhook_delivery",
+            "replay_webhook_deliveries",
+            "replay_chosen_webhook_deliveries",
+        ),
+        frozenset({"messages:read"}),
     ),
 }
 """Scopes that an actor who is not signed in needs besides that of a field."""

@@ -181,6 +181,7 @@ RESULTS = {
     "NewWebhook",
     "PageInfo",
     "PaymentPage",
+    "RefusedWebhookReplays",
     "Replayed",
     "SendExplanation",
     "SentMessage",
@@ -191,6 +192,7 @@ RESULTS = {
     "CrmAuthorization",
     "TextParts",
     "UnreadNotices",
+    "WebhookReplay",
     "WebhookSecret",
 }
 """Types returned only by the operation that creates them, with data that the caller has sent."""
@@ -207,6 +209,7 @@ PARTS = {
     "RunCondition",
     "RunResult",
     "WebhookCustomField",
+    "WebhookStats",
 }
 """Parts of records, which tell no more than the record."""
 

@@ -73,6 +73,7 @@ VALID: dict[str, dict[str, Any]] = {
     "segments": {"filter": {"all": []}},
     "sequences": {"status": "active"},
     "watched_keywords": {"match": "exact"},
+    "webhook_deliveries": {"status": "failed", "attempts": 11, "answer_status": 503, "event": "new_message"},
     "webhook_notices": {"kind": "failing"},
     "webhook_subscriptions": {"events": ["new_message"], "kind": "endpoint"},
 }

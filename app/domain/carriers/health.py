@@ -1,6 +1,5 @@
 """Counts the results of connections by the minute: each process adds its counts every few seconds."""
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +11,7 @@ from app.db.engine import UNREACHABLE, Pool
 from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, Receipt, ReceiptStatus
 from app.domain.carriers.models import ConnectionResult
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.delayed_flush import DelayedFlush
 
 FLUSH_SECONDS = 5.0
 """The time for which counts are kept in memory; a process that is killed loses them."""
@@ -71,8 +71,11 @@ class Health:
     clock: Clock
     tally: Tally = lambda key, result, code: None
     _counts: dict[Counted, Count] = field(default_factory=dict[Counted, Count])
-    _timer: asyncio.TimerHandle | None = None
-    _flushing: asyncio.Task[None] | None = None
+    _later: DelayedFlush = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Plan flushes of these counts."""
+        self._later = DelayedFlush(self.flush, FLUSH_SECONDS)
 
     def note_answer(self, key: str, answer: Answer, parts: int) -> None:
         """Count the answer to a hand-off of a text with some SMS parts."""
@@ -110,11 +113,7 @@ class Health:
 
     async def close(self) -> None:
         """Add the remaining counts, and start no further work."""
-        if self._timer:
-            self._timer.cancel()
-        if self._flushing:
-            await self._flushing
-        await self.flush()
+        await self._later.close()
 
     def _note(
         self,
@@ -134,12 +133,7 @@ class Health:
         count.last_at, count.carrier_error = now, _printable(carrier_error)
         count.skew_seconds = count.skew_seconds if skew_seconds is None else skew_seconds
         self.tally(key, result, code)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._start)
-
-    def _start(self) -> None:
-        self._timer = None
-        self._flushing = asyncio.get_running_loop().create_task(self.flush())
+        self._later.plan()
 
 
 def _columns(counts: Mapping[Counted, Count]) -> Sequence[Sequence[object]]:

@@ -19,6 +19,7 @@ from app.domain.webhooks.poster import Poster, Reply
 from app.domain.webhooks.records import Recorder, Result
 from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
+from app.domain.webhooks.stats import AttemptCounts
 
 PER_ENDPOINT, TRUST = 8, 16
 REFILL, LOW = 64, 32
@@ -47,6 +48,7 @@ class Shared:
     dependencies: Dependencies
     leases: Leases
     recorder: Recorder
+    counts: AttemptCounts
     places: asyncio.Semaphore
 
 
@@ -160,6 +162,8 @@ class DeliveryWorker:
         reply = await self._post(delivery, at)
         if reply is None:
             return  # pragma: no cover - Python 3.11 does not trace a coroutine after its cancellation
+        if not delivery.is_test:
+            self._shared.counts.note(self.id, reply)
         if reply.status == GONE and await self._shared.leases.remove(self.subscription):
             self.stopping = True
         status, wait = self._judge(delivery, reply)

@@ -11,6 +11,7 @@ from app.domain.webhooks.delivery_worker import DeliveryWorker, Dependencies, Sh
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.records import Recorder
 from app.domain.webhooks.rows import Leased
+from app.domain.webhooks.stats import AttemptCounts
 
 PER_PROCESS, WORKERS = 200, 500
 TURN_SECONDS = 1.0
@@ -39,7 +40,8 @@ class DeliveryWorkers:
         """Return delivery workers with these dependencies."""
         pool = dependencies.database.pool
         leases = Leases(pool, dependencies.clock, dependencies.notify, dependencies.schedule)
-        return cls(Shared(dependencies, leases, Recorder(pool), asyncio.Semaphore(PER_PROCESS)))
+        counts = AttemptCounts(pool, dependencies.clock)
+        return cls(Shared(dependencies, leases, Recorder(pool), counts, asyncio.Semaphore(PER_PROCESS)))
 
     async def warm(self) -> None:
         """Prepare the connections that record results, because results not yet recorded at a crash are sent twice."""
@@ -94,6 +96,13 @@ class DeliveryWorkers:
         finally:
             if self._renewing:
                 self._renewing.cancel()
+            await self._count()
+
+    async def _count(self) -> None:
+        """Add what is counted; a database that does not answer in time delays no stop."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ABANDON_SECONDS):
+                await self.shared.counts.close()
 
     async def _wait(self, seconds: float | None = None) -> None:
         while self._workers:

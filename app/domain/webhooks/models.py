@@ -1,4 +1,4 @@
-"""Tables of subscriptions, deliveries, attempts and notices."""
+"""Tables of subscriptions, deliveries, attempts, their counts, and notices."""
 
 import enum
 from datetime import datetime
@@ -83,7 +83,8 @@ class DeliveryStatus(enum.StrEnum):
 class Delivery(Base):
     """One event for one subscription. `body` is serialized once and sent unchanged, on every attempt and replay.
 
-    `event` is the plain name for a hook and the dotted name for an endpoint.
+    `event` is the plain name for a hook and the dotted name for an endpoint. `answer_status` is the HTTP status of the
+    answer to the last attempt, null where none came.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -111,6 +112,20 @@ class Delivery(Base):
             text("id DESC"),
             postgresql_where=text("status <> 'delivered'"),
         ),
+        Index("ix_webhook_deliveries_event", "account_id", "event", text("id DESC")),
+        Index(
+            "ix_webhook_deliveries_contact_id",
+            "contact_id",
+            text("id DESC"),
+            postgresql_where=text("contact_id IS NOT NULL"),
+        ),
+        Index(
+            "ix_webhook_deliveries_answer",
+            "account_id",
+            text("(answer_status / 100)"),
+            text("id DESC"),
+            postgresql_where=text("status <> 'delivered' AND attempts > 0"),
+        ),
         Index("ix_webhook_deliveries_created_at", "created_at"),
         Index("ix_webhook_deliveries_body", "created_at", postgresql_where=text("body IS NOT NULL")),
     )
@@ -126,6 +141,7 @@ class Delivery(Base):
     is_test: Mapped[bool] = mapped_column(server_default=text("false"))
     status: Mapped[str] = mapped_column(server_default=DeliveryStatus.pending)
     attempts: Mapped[int] = mapped_column(server_default="0")
+    answer_status: Mapped[int | None]
     next_attempt_at: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
     created_at: Mapped[Created]
@@ -147,6 +163,24 @@ class Attempt(Base):
     headers: Mapped[dict[str, Any]]
     body: Mapped[str]
     attempted_at: Mapped[Created]
+
+
+class WebhookHour(Base):
+    """The attempts of a webhook in an hour, tests excepted, by the bucket of their answer times (`webhooks.stats`).
+
+    Bucket 0 is that of attempts without an answer.
+    """
+
+    __tablename__ = "webhook_hours"
+    __table_args__ = (Index("ix_webhook_hours_hour", "hour"),)
+
+    subscription_id: Mapped[int] = mapped_column(
+        ForeignKey("webhook_subscriptions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    hour: Mapped[datetime] = mapped_column(primary_key=True)
+    bucket: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    attempts: Mapped[int]
+    successes: Mapped[int]
 
 
 class NoticeKind(enum.StrEnum):

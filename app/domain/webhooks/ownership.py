@@ -46,6 +46,11 @@ def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
     scopes.require(unit.actor, {EVENTS[event].scope for event in events})
 
 
+def is_in_reach(unit: UnitOfWork, event: str) -> bool:
+    """Return whether the actor has the scope of an event."""
+    return EVENTS[event].scope in unit.actor.scopes
+
+
 async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
     """Return the ids of the subscriptions whose creator's credential has ended."""
     return frozenset(row["root"] for row in await connection.fetch(FIND_ENDED, ids, now)) if ids else frozenset()

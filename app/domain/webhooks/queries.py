@@ -1,36 +1,24 @@
 """Queries for the subscriptions that the actor manages (`ownership.managed`), their deliveries and attempts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.domain.accounts.credentials import lives, sees_all
-from app.domain.kernel import records
+from app.domain.kernel import paging, records
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks import ownership
+from app.domain.webhooks.delivery_filter import DeliveryFilter
 from app.domain.webhooks.models import (
     Attempt,
     Delivery,
-    DeliveryStatus,
     Notice,
     Subscription,
     SubscriptionKind,
     SubscriptionStatus,
 )
-
-IS_UNDELIVERED = Delivery.status != literal_column(f"'{DeliveryStatus.delivered}'")
-"""The condition of a partial index, as a constant: a plan for any parameters could not use the index."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryFilter:
-    """Filter of a list of deliveries."""
-
-    subscription_id: int | None = None
-    status: DeliveryStatus | None = None
 
 
 async def list_subscriptions(unit: UnitOfWork, kind: SubscriptionKind | None = None) -> Sequence[Subscription]:
@@ -64,14 +52,9 @@ async def count_subscriptions(unit: UnitOfWork) -> int:
 
 async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Window) -> Page[Delivery]:
     """Return one page of deliveries, newest first."""
-    statement = select(Delivery).where(*_of_managed(unit))
-    if wanted.subscription_id is not None:
-        statement = statement.where(Delivery.subscription_id == wanted.subscription_id)
-    if wanted.status:
-        statement = statement.where(Delivery.status == wanted.status)
-    if wanted.status not in (None, DeliveryStatus.delivered):
-        statement = statement.where(IS_UNDELIVERED)
-
+    if wanted.since or wanted.until:
+        await paging.plan_for_values(unit)
+    statement = select(Delivery).where(*_of_managed(unit), *wanted.conditions(unit.actor.account_id))
     return await fetch(unit, statement, Order((Delivery.id,)), window)
 
 
@@ -86,6 +69,23 @@ async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Deli
     if found is None:
         raise NotFound(kind="webhook delivery", id=id)
     return found
+
+
+Chosen = tuple[dict[int, Delivery], dict[int, Subscription]]
+"""Deliveries and their subscriptions, by their ids."""
+
+
+async def find_chosen(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = False) -> Chosen:
+    """Return the deliveries with some ids, and their subscriptions that are not removed.
+
+    With `lock`, lock the subscriptions, then the deliveries, for a change.
+    """
+    own = select(Delivery).where(*_of_managed(unit), records.among(Delivery.id, ids)).order_by(Delivery.id)
+    of = own.with_only_columns(Delivery.subscription_id).order_by(None)
+    subscriptions = _own(unit).where(Subscription.id.in_(of)).order_by(Subscription.id)
+    found = await unit.all(subscriptions.with_for_update() if lock else subscriptions)
+    deliveries = await unit.all(own.with_for_update() if lock else own)
+    return {row.id: row for row in deliveries}, {row.id: row for row in found}
 
 
 async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Subscription]:

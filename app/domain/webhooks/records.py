@@ -35,8 +35,8 @@ WITH result AS (
   SELECT r.id, number, answered, error, address, seconds, headers, r.body, at
   FROM result r JOIN webhook_deliveries USING (id)
 ), recorded AS (
-  UPDATE webhook_deliveries d SET attempts = number, status = r.status, next_attempt_at = r.next_attempt_at,
-    delivered_at = CASE r.status WHEN 'delivered' THEN at END
+  UPDATE webhook_deliveries d SET attempts = number, status = r.status, answer_status = answered,
+    next_attempt_at = r.next_attempt_at, delivered_at = CASE r.status WHEN 'delivered' THEN at END
   FROM result r WHERE d.id = r.id AND (d.status = 'pending' OR r.status = 'delivered')
 )
 SELECT r.id FROM result r JOIN webhook_deliveries d USING (id) JOIN webhook_subscriptions s ON s.id = d.subscription_id

@@ -1,4 +1,4 @@
-"""Retention rules for deliveries, notices and removed subscriptions."""
+"""Retention rules for deliveries, counts of attempts, notices and removed subscriptions."""
 
 from datetime import timedelta
 
@@ -18,6 +18,9 @@ DELETE FROM webhook_subscriptions s WHERE status = 'removed' AND created_at < $1
 """
 
 
+COUNTED_FOR = timedelta(days=2)
+"""The time for which the counts of attempts are kept, longer than their figures look back."""
+
 DELIVERED_EVENTS = "SELECT event_id FROM webhook_deliveries WHERE event_id >= $1 AND event_id < $2"
 """The ids of events that have deliveries: the erasure of a contact finds its deliveries by its events."""
 
@@ -29,4 +32,5 @@ def make_rules(payloads: timedelta, metadata: timedelta) -> tuple[Rule, ...]:
         Rule(DELETE_DELIVERIES, metadata),
         Rule("DELETE FROM webhook_notices WHERE created_at < $1", metadata),
         Rule(DELETE_SUBSCRIPTIONS, metadata),
+        Rule(f"DELETE FROM webhook_hours WHERE {batch_of('webhook_hours', 'hour < $1')}", COUNTED_FOR),
     )

@@ -1,12 +1,11 @@
-"""Create, update, remove and test subscriptions; rotate secrets; replay deliveries."""
+"""Create, update, remove and test subscriptions; rotate secrets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypedDict, cast
+from datetime import timedelta
+from typing import NamedTuple, TypedDict
 
-from sqlalchemy import CursorResult, select
-from sqlalchemy import update as update_rows
+from sqlalchemy import select
 
 from app.domain.accounts import audit, credentials
 from app.domain.accounts.audit import AuditAction
@@ -15,19 +14,13 @@ from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks import leftovers, ownership, payloads, queries, signing
-from app.domain.webhooks.models import (
-    Delivery,
-    DeliveryStatus,
-    Subscription,
-    SubscriptionKind,
-    SubscriptionStatus,
-)
+from app.domain.webhooks.models import Delivery, Subscription, SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.poster import Poster
 
 MAX_SUBSCRIPTIONS = 200
 MAX_DESCRIPTION = 200
 MAX_OVERLAP_HOURS = 72
-REPLAYABLE = (DeliveryStatus.delivered, DeliveryStatus.failed, DeliveryStatus.skipped)
+DISABLED = "The webhook is disabled. Set it active first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
     if "active" in fields:
         _set_active(unit, subscription, active=fields["active"])
     if subscription.status == SubscriptionStatus.active:
-        _wake(unit, subscription)
+        wake(unit, subscription)
     await unit.save(subscription)
     return subscription
 
@@ -158,7 +151,7 @@ async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Deli
 
     It is sent before all pending deliveries and attempted once.
     """
-    subscription = await _get_active(unit, id)
+    subscription = await get_active(unit, id)
     name = event or subscription.events[0]
     known = {**payloads.topics(), **{each: each for each in subscription.events}}
     if known.get(name) not in subscription.events:
@@ -176,57 +169,25 @@ async def send_test(unit: UnitOfWork, id: int, event: str | None = None) -> Deli
     )
     await unit.save(delivery)
     delivery.webhook_id = f"{signing.webhook_id(now, delivery.id)}_test"
-    _wake(unit, subscription)
+    wake(unit, subscription)
     await unit.save(subscription, delivery)
     return delivery
 
 
-async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
-    """Send a delivery again: the same id and body, a new timestamp.
-
-    The webhook must still receive the event, and the actor must have its scope. Raises `NotFound`, `Conflict` and
-    `InsufficientScope`.
-    """
-    delivery = await queries.get_delivery(unit, delivery_id, lock=True)
-    if delivery.body is None:
-        raise Conflict(reason="The body of this delivery has been deleted, so it cannot be replayed.")
-    if delivery.status not in REPLAYABLE:
-        raise Conflict(reason=f"This delivery is {delivery.status}, so there is nothing to replay.")
-    subscription = await _get_active(unit, delivery.subscription_id)
-    if delivery.event not in _names(subscription):
-        raise Conflict(reason=f"The webhook no longer receives {delivery.event}. Add it to its events first.")
-    ownership.check_reach(unit, [payloads.find_event(delivery.event)])
-    delivery.status, delivery.attempts = DeliveryStatus.pending, 0
-    delivery.next_attempt_at = unit.clock.now()
-    _wake(unit, subscription)
-    await unit.save(subscription, delivery)
-    return delivery
+def wake(unit: UnitOfWork, subscription: Subscription) -> None:
+    """Make a subscription due now; when the breaker is open, the next delivery is the probe."""
+    subscription.wake_at = unit.clock.now()
+    if subscription.open_until:
+        subscription.open_until = subscription.wake_at
+    unit.notify("webhooks")
 
 
-async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> int:
-    """Send the deliveries that failed, or were skipped, since an instant again; return their number.
-
-    Events that the webhook no longer receives are left out. Raises `InsufficientScope` when the actor lacks the scope
-    of an event of the webhook.
-    """
-    if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
-        raise InvalidInput(reason="status must be failed or skipped.", field="status")
-    subscription = await _get_active(unit, id)
-    ownership.check_reach(unit, subscription.events)
-    again = update_rows(Delivery).where(
-        Delivery.subscription_id == id,
-        Delivery.event.in_(_names(subscription)),
-        Delivery.status == status,
-        Delivery.created_at >= since,
-        Delivery.body.is_not(None),
-        Delivery.is_test.is_(False),
-    )
-    due = {"status": DeliveryStatus.pending, "attempts": 0, "next_attempt_at": unit.clock.now()}
-    done = await unit.execute(again.values(due).execution_options(synchronize_session=False))
-    replayed = cast("CursorResult[Any]", done).rowcount
-    _wake(unit, subscription)
-    await unit.save(subscription)
-    return replayed
+async def get_active(unit: UnitOfWork, id: int) -> Subscription:
+    """Return a subscription, locked for a change; raise `Conflict` for a disabled one, and `NotFound`."""
+    subscription = await queries.get_subscription(unit, id, lock=True)
+    if subscription.status != SubscriptionStatus.active:
+        raise Conflict(reason=DISABLED)
+    return subscription
 
 
 async def _add(
@@ -290,28 +251,9 @@ def _clear_others(unit: UnitOfWork, subscription: Subscription) -> None:
     unit.notify(leftovers.TOPIC)
 
 
-def _names(subscription: Subscription) -> list[str]:
-    return payloads.names_for(subscription.kind, subscription.events)
-
-
 def _reset_health(subscription: Subscription) -> None:
     subscription.failures = subscription.trips = subscription.noticed = 0
     subscription.open_until = subscription.failing_since = None
-
-
-def _wake(unit: UnitOfWork, subscription: Subscription) -> None:
-    """Make a subscription due now; when the breaker is open, the next delivery is the probe."""
-    subscription.wake_at = unit.clock.now()
-    if subscription.open_until:
-        subscription.open_until = subscription.wake_at
-    unit.notify("webhooks")
-
-
-async def _get_active(unit: UnitOfWork, id: int) -> Subscription:
-    subscription = await queries.get_subscription(unit, id, lock=True)
-    if subscription.status != SubscriptionStatus.active:
-        raise Conflict(reason="The webhook is disabled. Set it active first.")
-    return subscription
 
 
 def _topics(names: Sequence[str]) -> list[str]:

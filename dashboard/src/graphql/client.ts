@@ -20,7 +20,7 @@ const EMBEDDED = `
   MeasuredText Media NewApiKey NewOauthClient NewWebhook NumberCheck NumberHealth NumberImport PageInfo PartsCount
   PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SequenceText SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
-  WebhookSecret ZoneCount Actor
+  WebhookSecret WebhookReplay WebhookStats RefusedWebhookReplays ZoneCount Actor
   BillingStatus DeliveryPoint PaymentMethod PaymentPage Plan SpendHistory SpendPoint ConversationCounts
   ContactTimeline ContactTimelineEntry FoundRecord
   Timeline SuggestedReply CanceledMessage

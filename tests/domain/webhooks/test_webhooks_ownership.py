@@ -63,6 +63,8 @@ NAMED = {
     "reveal_webhook_secret": "reveal_webhook_secret(id: {hook}) {{ secret }}",
     "send_test_webhook": "send_test_webhook(id: {hook}) {{ id }}",
     "replay_webhook_delivery": "replay_webhook_delivery(id: {delivery}) {{ id attempts {{ number }} }}",
+    "preview_webhook_replay": "preview_webhook_replay(ids: [{delivery}]) {{ count }}",
+    "replay_chosen_webhook_deliveries": "replay_chosen_webhook_deliveries(ids: [{delivery}]) {{ count }}",
     "replay_webhook_deliveries": (
         'replay_webhook_deliveries(id: {hook}, status: failed, since: "2026-01-01T00:00:00Z") {{ replayed }}'
     ),

@@ -13,10 +13,10 @@ from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict, InsufficientScope
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor
-from app.domain.webhooks import leftovers, queries, service
+from app.domain.webhooks import leftovers, queries, replays, service
+from app.domain.webhooks.delivery_filter import DeliveryFilter
 from app.domain.webhooks.leftovers import Leftovers
 from app.domain.webhooks.models import DeliveryStatus, Subscription
-from app.domain.webhooks.queries import DeliveryFilter
 from tests.conftest import unit_of
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
@@ -61,10 +61,10 @@ async def test_a_webhook_turned_to_a_harmless_event_replays_no_texts(harness: Ha
     await attempt(harness, thief, lambda unit: service.update_webhook(unit, ports, webhook.id, changes))
 
     with pytest.raises(Conflict, match=r"no longer receives message\.inbound"):
-        await attempt(harness, thief, lambda unit: service.replay(unit, texts))
+        await attempt(harness, thief, lambda unit: replays.replay(unit, texts))
     since = harness.services.clock.now() - timedelta(days=1)
     replayed = await attempt(
-        harness, thief, lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
+        harness, thief, lambda unit: replays.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
     )
 
     assert (replayed, await names(harness)) == (1, [("message.inbound", "failed"), ("contact.created", "pending")])
@@ -79,7 +79,7 @@ async def test_a_replay_leaves_out_events_that_the_creator_of_the_webhook_may_no
     since = harness.services.clock.now() - timedelta(days=1)
 
     async with harness.act() as unit:
-        replayed = await service.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
+        replayed = await replays.replay_since(unit, webhook.id, DeliveryStatus.failed, since)
 
     assert (replayed, (await names(harness))[0]) == (1, ("message.inbound", "failed"))
 
@@ -94,8 +94,8 @@ async def test_an_actor_cannot_replay_redirect_or_take_over_a_webhook_of_events_
     elsewhere: Any = {"target_url": f"{harness.receiver.url}/thief"}
 
     for ask in (
-        lambda unit: service.replay(unit, texts),
-        lambda unit: service.replay_since(unit, webhook.id, DeliveryStatus.failed, since),
+        lambda unit: replays.replay(unit, texts),
+        lambda unit: replays.replay_since(unit, webhook.id, DeliveryStatus.failed, since),
         lambda unit: service.update_webhook(unit, ports, webhook.id, elsewhere),
         lambda unit: service.take_over(unit, webhook.id),
     ):

@@ -2,23 +2,27 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import orjson
 import pytest
 from standardwebhooks import Webhook
 
+from app.domain.accounts.scopes import ALL
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
-from app.domain.kernel.errors import Conflict, InvalidInput
-from app.domain.webhooks import payloads, queries, service
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.webhooks import payloads, queries, replays, service
 from app.domain.webhooks.models import DeliveryStatus
+from app.domain.webhooks.replays import MAX_REPLAYED, RefusedReplays, Replay, ReplayRefusal
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
-from tests.factories.tables import ago
+from tests.factories.tables import ago, ahead
 from tests.factories.traps import until_blocked
-from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.waiting import until
 
 
@@ -74,7 +78,7 @@ async def test_a_replay_has_the_same_id_and_body_and_a_new_timestamp(harness: Ha
         await until(lambda: harness.are_all("delivered"))
         await asyncio.sleep(1 - harness.services.clock.now().timestamp() % 1)
         async with harness.act() as unit:
-            await service.replay(unit, (await delivery_ids(harness))[0])
+            await replays.replay(unit, (await delivery_ids(harness))[0])
         second = (await harness.receiver.expect(2))[1]
         await until(lambda: harness.are_all("delivered"))
 
@@ -100,7 +104,7 @@ async def test_a_replay_and_the_erasure_of_its_contact_wait_for_one_another_in_o
     async def replay() -> None:
         async with harness.act() as unit:
             with suppress(Conflict):
-                await service.replay(unit, failed)
+                await replays.replay(unit, failed)
 
     async with harness.act() as unit:
         await queries.get_subscription(unit, subscription.id, lock=True)
@@ -129,7 +133,7 @@ async def test_all_that_failed_since_an_instant_is_replayed_in_order_and_tests_a
         harness.receiver.posts.clear()
         since = harness.services.clock.now() - timedelta(hours=1)
         async with harness.act() as unit:
-            replayed = await service.replay_since(unit, subscription.id, DeliveryStatus.failed, since)
+            replayed = await replays.replay_since(unit, subscription.id, DeliveryStatus.failed, since)
         await until(lambda: has(harness, "delivered", replayed))
         await until(harness.is_at_rest)
 
@@ -146,12 +150,12 @@ async def test_a_delivery_that_waits_or_has_lost_its_body_is_not_replayed(harnes
 
     with pytest.raises(Conflict, match="is pending, so there is nothing to replay"):
         async with harness.act() as unit:
-            await service.replay(unit, waiting)
+            await replays.replay(unit, waiting)
     with pytest.raises(Conflict, match="has been deleted"):
         async with harness.act() as unit:
-            await service.replay(unit, forgotten)
+            await replays.replay(unit, forgotten)
     async with harness.act() as unit:
-        replayed = await service.replay_since(
+        replayed = await replays.replay_since(
             unit, subscription.id, DeliveryStatus.failed, unit.clock.now() - timedelta(days=1)
         )
 
@@ -167,9 +171,78 @@ async def test_a_disabled_webhook_is_neither_tested_nor_replayed(harness: Harnes
 
     for ask in (
         lambda unit: service.send_test(unit, subscription.id),
-        lambda unit: service.replay(unit, skipped),
-        lambda unit: service.replay_since(unit, subscription.id, DeliveryStatus.skipped, unit.clock.now()),
+        lambda unit: replays.replay(unit, skipped),
+        lambda unit: replays.replay_since(unit, subscription.id, DeliveryStatus.skipped, unit.clock.now()),
     ):
         with pytest.raises(Conflict, match="Set it active first"):
             async with harness.act() as unit:
                 await ask(unit)
+
+
+async def add_failed(harness: Harness, subscription_id: int, **values: Any) -> int:
+    facts = {"event": "new_message", "status": "failed", "attempts": 11, "answer_status": 503}
+    return await add_delivery(harness.pool, harness.account.account_id, subscription_id, **(facts | values))
+
+
+async def test_chosen_deliveries_are_sent_again_and_a_preview_says_which_and_why_others_are_not(
+    harness: Harness,
+) -> None:
+    active = (await harness.subscribe("/1", "new_message")).id
+    disabled = (await harness.subscribe("/2", "new_message")).id
+    ended = (await harness.subscribe("/3", "new_message")).id
+    await harness.update(disabled, active=False)
+    await harness.unsubscribe(ended)
+    first, second = await add_failed(harness, active), await add_failed(harness, active, status="delivered")
+    refused = {
+        ReplayRefusal.not_found: [await add_failed(harness, ended)],
+        ReplayRefusal.body_deleted: [await add_failed(harness, active, body=None)],
+        ReplayRefusal.pending: [await add_failed(harness, active, status="pending", next_attempt_at=ahead(days=1))],
+        ReplayRefusal.canceled: [await add_failed(harness, active, status="canceled")],
+        ReplayRefusal.webhook_disabled: [await add_failed(harness, disabled)],
+        ReplayRefusal.event_not_received: [await add_failed(harness, active, event="new_contact")],
+    }
+    ids = [second, *(id for each in refused.values() for id in each), first, second]
+    before = await WEBHOOK_DELIVERIES.read(harness.pool, "id", "status", "attempts")
+
+    async with harness.act() as unit:
+        preview = await replays.preview(unit, ids)
+    unchanged = await WEBHOOK_DELIVERIES.read(harness.pool, "id", "status", "attempts")
+    async with harness.act() as unit:
+        done = await replays.replay_chosen(unit, ids)
+
+    assert preview == done == Replay([second, first], [RefusedReplays(*each) for each in refused.items()])
+    assert unchanged == before
+    again = {id: (id, "pending", 0) for id in (first, second)}
+    assert await WEBHOOK_DELIVERIES.read(harness.pool, "id", "status", "attempts") == [
+        again.get(row[0], row) for row in before
+    ]
+
+
+async def test_chosen_deliveries_are_posted_at_once_to_each_of_their_webhooks(harness: Harness) -> None:
+    ids = [await add_failed(harness, (await harness.subscribe(path, "new_message")).id) for path in ("/1", "/2")]
+    async with harness.at_work():
+        async with harness.act() as unit:
+            await replays.replay_chosen(unit, ids)
+        await harness.receiver.expect(2)
+        await until(lambda: harness.are_all("delivered"))
+
+
+async def test_an_actor_without_the_scope_of_an_event_replays_the_others(harness: Harness) -> None:
+    webhook = (await endpoint(harness, "message.inbound", "contact.created")).id
+    message = await add_failed(harness, webhook, event="message.inbound")
+    contact = await add_failed(harness, webhook, event="contact.created")
+
+    async with harness.act() as unit:
+        unit.actor = replace(unit.actor, scopes=ALL - {"messages:read"})
+        done = await replays.replay_chosen(unit, [message, contact])
+
+    assert done == Replay([contact], [RefusedReplays(ReplayRefusal.insufficient_scope, [message])])
+
+
+async def test_a_replay_of_no_delivery_or_of_too_many_is_refused(harness: Harness) -> None:
+    async with harness.act() as unit:
+        for ids in ([], range(MAX_REPLAYED + 1)):
+            with pytest.raises(InvalidInput, match="ids must be 1 to 200 deliveries"):
+                await replays.preview(unit, list(ids))
+        with pytest.raises(NotFound):
+            await replays.replay_chosen(unit, [1, 2])

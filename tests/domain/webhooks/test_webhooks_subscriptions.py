@@ -14,7 +14,7 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks import queries, service
+from app.domain.webhooks import queries, replays, service
 from app.domain.webhooks.models import DeliveryStatus
 from tests.conftest import unit_of
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
@@ -110,7 +110,7 @@ async def test_a_disabled_webhook_receives_nothing_and_its_events_can_be_replaye
         before = len(harness.receiver.posts)
         await harness.update(subscription.id, active=True)
         async with harness.act() as unit:
-            replayed = await service.replay_since(unit, subscription.id, DeliveryStatus.skipped, begun)
+            replayed = await replays.replay_since(unit, subscription.id, DeliveryStatus.skipped, begun)
         await until(lambda: harness.are_all("delivered"))
 
     assert (before, replayed) == (1, 2)
@@ -210,8 +210,8 @@ async def test_an_account_cannot_reach_the_webhooks_of_another(
         lambda unit: service.update_webhook(unit, ports, subscription.id, {"description": "Mine"}),
         lambda unit: service.rotate_secret(unit, ports, subscription.id),
         lambda unit: service.send_test(unit, subscription.id),
-        lambda unit: service.replay(unit, delivery),
-        lambda unit: service.replay_since(unit, subscription.id, DeliveryStatus.failed, unit.clock.now()),
+        lambda unit: replays.replay(unit, delivery),
+        lambda unit: replays.replay_since(unit, subscription.id, DeliveryStatus.failed, unit.clock.now()),
         lambda unit: queries.get_subscription(unit, subscription.id),
         lambda unit: queries.get_delivery(unit, delivery),
     ):

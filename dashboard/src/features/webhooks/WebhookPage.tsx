@@ -1,19 +1,20 @@
 // One webhook: its deliveries with every attempt, a test event, and replays.
 
-import { Select } from '@mantine/core';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { type ResultOf, usePages } from '../../graphql/index.ts';
-import { Absent, Card, Facts, Page, Time, words } from '../../ui/index.ts';
+import { Absent, Card, Facts, Page, Time } from '../../ui/index.ts';
 import { Actions } from './Actions.tsx';
 import { Deliveries } from './Deliveries.tsx';
+import { Filters } from './Filters.tsx';
+import { figures } from './model.ts';
 import { deliveriesListing, type Delivery, WebhookOne } from './queries.ts';
+import { wanted } from './search.ts';
 import { SigningSecret } from './SigningSecret.tsx';
 import { WebhookState } from './Webhooks.tsx';
 
 const route = getRouteApi('/settings/keys/webhooks/$id');
-const STATES: Delivery['status'][] = ['pending', 'delivered', 'failed', 'skipped', 'canceled'];
 
 export type Webhook = NonNullable<ResultOf<typeof WebhookOne>['webhook']>;
 
@@ -30,9 +31,9 @@ export function WebhookPage() {
 }
 
 function Shown({ webhook, onRefresh }: { webhook: Webhook; onRefresh: () => void }) {
-  const { id, target_url, events, description, created_at, failing_since } = webhook;
-  const [status, setStatus] = useState<string | null>(null);
-  const listed = usePages(deliveriesListing, { subscription_id: id, status: status as Delivery['status'] | null });
+  const { id, target_url, events, description, created_at, failing_since, stats } = webhook;
+  const search = route.useSearch();
+  const listed = usePages(deliveriesListing, { subscription_id: id, ...wanted(search) });
   const refresh = () => {
     listed.refresh();
     onRefresh();
@@ -51,6 +52,7 @@ function Shown({ webhook, onRefresh }: { webhook: Webhook; onRefresh: () => void
             ['Description', description || '–'],
             ['Events', events.join(', ')],
             ['Made', <Time key="made" at={created_at} full />],
+            ['Last 24 hours', figures(stats)],
             ['Last success', <Time key="success" at={lastSuccess(webhook, pages.rows)} full />],
             ...(failing_since
               ? [['Failing since', <Time key="failing" at={failing_since} full />] as [string, ReactNode]]
@@ -60,17 +62,7 @@ function Shown({ webhook, onRefresh }: { webhook: Webhook; onRefresh: () => void
         />
       </Card>
       <h2 style={{ fontSize: 16 }}>Deliveries</h2>
-      <Select
-        mb="sm"
-        w={200}
-        aria-label="Status of deliveries"
-        placeholder="All deliveries"
-        clearable
-        clearButtonProps={{ 'aria-label': 'All deliveries' }}
-        data={STATES.map((value) => ({ value, label: words(value) }))}
-        value={status}
-        onChange={setStatus}
-      />
+      <Filters events={events} />
       <Deliveries pages={pages} />
       <p>
         <Link to="/settings/keys">All keys and webhooks</Link>

@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
 import { Badge, Card, Empty, Failure, Secret, Skeleton, Table, Time } from '../../ui/index.ts';
+import { figures } from './model.ts';
 import { WebhooksList } from './queries.ts';
 import { WebhookForm } from './WebhookForm.tsx';
 
@@ -72,6 +73,7 @@ function WebhookTable({ rows }: { rows: Row[] }) {
         },
         { title: 'Events', cell: ({ events }) => <span title={events.join(', ')}>{events.length}</span> },
         { title: 'State', cell: (row) => <WebhookState webhook={row} /> },
+        { title: 'Last 24 hours', cell: ({ stats }) => figures(stats) },
         { title: 'Last success', cell: ({ last_success_at }) => <Time at={last_success_at} /> },
       ]}
     />

@@ -48,6 +48,14 @@ export const Replay = graphql(`
   }
 `);
 
+export const ReplayChosen = graphql(`
+  mutation WebhooksReplayChosen($ids: [BigInt!]!) {
+    replay_chosen_webhook_deliveries(ids: $ids) {
+      count
+    }
+  }
+`);
+
 export const ReplayFailed = graphql(`
   mutation WebhooksReplayFailed($id: BigInt!, $since: DateTime!) {
     replay_webhook_deliveries(id: $id, status: failed, since: $since) {

@@ -11,6 +11,11 @@ export const WebhookRow = graphql(`
     last_success_at
     created_at
     events
+    stats {
+      attempts
+      success_share
+      p95_seconds
+    }
   }
 `);
 
@@ -38,15 +43,35 @@ export const WebhookOne = graphql(
   [WebhookRow],
 );
 
-const Deliveries = graphql(`
-  query WebhookDeliveries($subscription_id: BigInt!, $status: WebhookDeliveryStatus, $after: String) {
-    webhook_deliveries(subscription_id: $subscription_id, status: $status, first: 30, after: $after) {
+export const Deliveries = graphql(`
+  query WebhookDeliveries(
+    $subscription_id: BigInt!
+    $status: WebhookDeliveryStatus
+    $event: String
+    $contact_id: BigInt
+    $answer: WebhookAnswer
+    $since: DateTime
+    $until: DateTime
+    $after: String
+  ) {
+    webhook_deliveries(
+      subscription_id: $subscription_id
+      status: $status
+      event: $event
+      contact_id: $contact_id
+      answer: $answer
+      since: $since
+      until: $until
+      first: 30
+      after: $after
+    ) {
       nodes {
         id
         event
         is_test
         status
         webhook_id
+        contact_id
         created_at
         next_attempt_at
         delivered_at
@@ -76,3 +101,15 @@ export const deliveriesListing: Listing<Data, VariablesOf<typeof Deliveries>, De
   document: Deliveries,
   connectionOf: ({ webhook_deliveries }) => webhook_deliveries,
 };
+
+export const ReplayPreview = graphql(`
+  query WebhookReplayPreview($ids: [BigInt!]!) {
+    preview_webhook_replay(ids: $ids) {
+      count
+      refused {
+        reason
+        count
+      }
+    }
+  }
+`);

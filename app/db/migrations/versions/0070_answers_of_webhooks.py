@@ -1,0 +1,41 @@
+"""The answers of deliveries of webhooks, and indexes of their filters."""
+
+from alembic import op
+
+from app.db.revisions import build_indexes, drop_indexes, limit_locks
+
+revision = "0070"
+down_revision = "0069"
+branch_labels = None
+depends_on = None
+
+oldest_code = "0056"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
+INDEXES = {
+    "ix_webhook_deliveries_event": "webhook_deliveries (account_id, event, id DESC)",
+    "ix_webhook_deliveries_contact_id": "webhook_deliveries (contact_id, id DESC) WHERE contact_id IS NOT NULL",
+    "ix_webhook_deliveries_answer": (
+        "webhook_deliveries (account_id, (answer_status / 100), id DESC) WHERE status <> 'delivered' AND attempts > 0"
+    ),
+}
+
+# Those that were delivered are too many, and keep none.
+COPY_ANSWERS = """
+UPDATE webhook_deliveries d SET answer_status = a.status
+FROM webhook_attempts a WHERE d.status <> 'delivered' AND d.attempts > 0
+  AND a.id = (SELECT max(id) FROM webhook_attempts WHERE delivery_id = d.id)
+"""
+
+
+def upgrade() -> None:
+    limit_locks()
+    op.execute("ALTER TABLE webhook_deliveries ADD COLUMN IF NOT EXISTS answer_status bigint")
+    op.execute(COPY_ANSWERS)
+    build_indexes(INDEXES)
+
+
+def downgrade() -> None:
+    limit_locks()
+    drop_indexes(*INDEXES)
+    op.drop_column("webhook_deliveries", "answer_status")

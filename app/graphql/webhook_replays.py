@@ -1,0 +1,135 @@
+"""Replays of deliveries of webhooks, as the contract shows them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from app.domain.webhooks import models, replays
+from app.domain.webhooks.models import DeliveryStatus
+from app.domain.webhooks.replays import MAX_REPLAYED, RefusedReplays, Replay, ReplayRefusal
+from app.graphql.core.context import Info, row_of
+from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.enums import describe
+from app.graphql.core.scalars import BigInt
+from app.graphql.webhook_deliveries import WebhookDelivery
+from app.graphql.webhooks import WebhookId
+
+describe(
+    ReplayRefusal,
+    "The reason why a delivery is not sent again.",
+    {
+        "not_found": "There is no such delivery, or its webhook was removed.",
+        "body_deleted": "Its body is not kept any more.",
+        "pending": "It waits for an attempt already.",
+        "canceled": "Its subscription ended, or its contact was deleted, before it was delivered.",
+        "webhook_disabled": "Its webhook is disabled.",
+        "event_not_received": "Its webhook does not receive the event any more.",
+        "insufficient_scope": "The caller does not have the scope to read the event.",
+    },
+    name="WebhookReplayRefusal",
+)
+DeliveryIds = Annotated[
+    list[BigInt],
+    strawberry.argument(
+        description=f"The ids of 1 to {MAX_REPLAYED} deliveries, of one or several webhooks.",
+        directives=[Constraint(min_items=1, max_items=MAX_REPLAYED)],
+    ),
+]
+
+
+@strawberry.type(description="Deliveries that are not sent again, for one reason.")
+class RefusedWebhookReplays:
+    """Refused deliveries."""
+
+    reason: ReplayRefusal = strawberry.field(description="The reason.")
+    ids: list[BigInt] = strawberry.field(description="The ids of the deliveries.")
+
+    @strawberry.field(description="The number of the deliveries.")
+    def count(self) -> BigInt:
+        """Return the number."""
+        return BigInt(len(row_of(self, RefusedReplays).ids))
+
+
+@strawberry.type(description="Which of the chosen deliveries are sent again, and which are not.")
+class WebhookReplay:
+    """A replay of chosen deliveries."""
+
+    ids: list[BigInt] = strawberry.field(description="The ids of the deliveries that are sent again.")
+    refused: Sequence[RefusedReplays] = strawberry.field(
+        graphql_type=list[RefusedWebhookReplays], description="The deliveries that are not sent again, by reason."
+    )
+
+    @strawberry.field(description="The number of deliveries that are sent again.")
+    def count(self) -> BigInt:
+        """Return the number."""
+        return BigInt(len(row_of(self, Replay).ids))
+
+
+@strawberry.type(description="The number of deliveries that are sent again.")
+class Replayed:
+    """The result of a replay since an instant."""
+
+    replayed: BigInt = strawberry.field(description="The number of deliveries that are sent again.")
+
+
+@strawberry.type
+class ReplayQuery:
+    """Previews of replays."""
+
+    @strawberry.field(
+        graphql_type=WebhookReplay | None,
+        description="Which of some deliveries replay_chosen_webhook_deliveries would send again now, and which not. "
+        "Nothing is sent. Null beside the error not_found if there is none of them.",
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def preview_webhook_replay(self, info: Info, ids: DeliveryIds) -> Replay:
+        """Preview a replay."""
+        return await replays.preview(info.context.unit, ids)
+
+
+@strawberry.type
+class ReplayMutation:
+    """Replaying deliveries."""
+
+    @strawberry.mutation(
+        graphql_type=WebhookDelivery,
+        description=(
+            "Send a delivery again: the same id and body, a new timestamp. The webhook must still receive the event, "
+            "and the caller be allowed to read it."
+        ),
+        directives=guarded("webhooks:manage", "conflict", "not_found"),
+    )
+    async def replay_webhook_delivery(
+        self, info: Info, id: Annotated[BigInt, strawberry.argument(description="The delivery's id.")]
+    ) -> models.Delivery:
+        """Replay one delivery."""
+        return await replays.replay(info.context.unit, id)
+
+    @strawberry.mutation(
+        graphql_type=WebhookReplay,
+        description="Send chosen deliveries again, as replay_webhook_delivery does. Those that cannot be sent again "
+        "are left out, with the reason; not_found if there is none of them.",
+        directives=guarded("webhooks:manage", "not_found"),
+    )
+    async def replay_chosen_webhook_deliveries(self, info: Info, ids: DeliveryIds) -> Replay:
+        """Replay chosen deliveries."""
+        return await replays.replay_chosen(info.context.unit, ids)
+
+    @strawberry.mutation(
+        description=(
+            "Send again everything of a webhook that failed, or was skipped, since an instant, of the events that it "
+            "receives. Needs the scopes to read them."
+        ),
+        directives=guarded("webhooks:manage", "conflict", "not_found"),
+    )
+    async def replay_webhook_deliveries(
+        self,
+        info: Info,
+        id: WebhookId,
+        status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
+        since: Annotated[datetime, strawberry.argument(description="The time from which on to replay.")],
+    ) -> Replayed:
+        """Replay many deliveries."""
+        return Replayed(replayed=BigInt(await replays.replay_since(info.context.unit, id, status, since)))
