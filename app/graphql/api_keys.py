@@ -83,6 +83,7 @@ Scopes = Annotated[
     strawberry.argument(description="The scopes of the key; by default those of its kind that the caller has."),
 ]
 ExpiresAt = Annotated[datetime | None, strawberry.argument(description="The time at which it expires.")]
+ActiveOnly = Annotated[bool, strawberry.argument(description="Only keys that are neither revoked nor expired.")]
 KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
 OverlapHours = Annotated[
     int,
@@ -102,10 +103,18 @@ class ApiKeyQuery:
     )
     def scopes(self) -> list[ScopeDescription]:
         """Return the scopes."""
-        return [
-            ScopeDescription(name=scope, description=words, is_for_automation=scope in scopes.AUTOMATION_LIMIT)
-            for scope, words in scopes.WORDS.items()
-        ]
+        return _described(scopes.ALL)
+
+    @strawberry.field(
+        description="The scopes that the caller may give a new key of a kind, in words, at most 40; none if the caller "
+        "cannot create such a key.",
+        directives=guarded("account:read"),
+    )
+    async def available_scopes(
+        self, info: Info, kind: Annotated[KeyKind, strawberry.argument(description="The kind of the key.")]
+    ) -> list[ScopeDescription]:
+        """Return the scopes that can be given."""
+        return _described(await api_keys.find_grantable(info.context.unit, kind))
 
     @strawberry.field(
         graphql_type=list[ApiKey],
@@ -115,9 +124,9 @@ class ApiKeyQuery:
         ),
         directives=guarded("account:write"),
     )
-    async def api_keys(self, info: Info) -> Sequence[queries.ShownKey]:
+    async def api_keys(self, info: Info, active_only: ActiveOnly = False) -> Sequence[queries.ShownKey]:
         """Return the keys."""
-        return await queries.list_keys(info.context.unit)
+        return await queries.list_keys(info.context.unit, active_only=active_only)
 
     @strawberry.field(
         graphql_type=list[ApiKey],
@@ -128,9 +137,9 @@ class ApiKeyQuery:
         ),
         directives=guarded("webhooks:manage"),
     )
-    async def automation_keys(self, info: Info) -> Sequence[queries.ShownKey]:
+    async def automation_keys(self, info: Info, active_only: ActiveOnly = False) -> Sequence[queries.ShownKey]:
         """Return the automation keys."""
-        return await queries.list_automation_keys(info.context.unit)
+        return await queries.list_automation_keys(info.context.unit, active_only=active_only)
 
 
 @strawberry.type
@@ -200,6 +209,14 @@ class ApiKeyMutation:
         """Revoke an automation key."""
         await api_keys.revoke_automation_key(info.context.unit, id)
         return await queries.show_key(info.context.unit, id)
+
+
+def _described(names: frozenset[str]) -> list[ScopeDescription]:
+    return [
+        ScopeDescription(name=scope, description=words, is_for_automation=scope in scopes.AUTOMATION_LIMIT)
+        for scope, words in scopes.WORDS.items()
+        if scope in names
+    ]
 
 
 async def _make(info: Info, new: NewKey, key: str | None) -> NewApiKey:

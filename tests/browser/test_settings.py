@@ -37,6 +37,8 @@ async def test_a_key_is_shown_once_works_and_is_revoked(
     await screen.press("I stored it")
     await screen.press("Revoke Shop")
     await page.get_by_role("dialog").get_by_role("button", name="Revoke Shop").click()
+    await expect(page.get_by_text("Shop", exact=True)).to_have_count(0)
+    await page.get_by_label("Show revoked and expired keys").check()
     await screen.sees("Revoked")
 
     assert (allowed.status_code, refused.status_code) == (200, 403)

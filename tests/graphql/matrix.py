@@ -194,6 +194,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "reveal_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "rotate_webhook_secret": lambda ids: {"id": ids["webhook"]},
     "send_test_webhook": lambda ids: {"id": ids["webhook"]},
+    "available_scopes": lambda _: {"kind": "svc"},
     "replay_webhook_delivery": lambda ids: {"id": ids["delivery"]},
     **dict.fromkeys(
         ("preview_webhook_replay", "replay_chosen_webhook_deliveries"), lambda ids: {"ids": [ids["delivery"]]}
@@ -234,6 +235,7 @@ SHOWS_NO_TEXT = {
     "notice_settings",
     "ai_status",
     "automation_templates",
+    "available_scopes",
     "balance",
     "billing_status",
     "campaign_breakdown",

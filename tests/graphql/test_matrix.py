@@ -136,6 +136,7 @@ GIVEN: dict[str, frozenset[str]] = {
 """Scopes that an actor who is not signed in needs besides that of a field."""
 
 SAME_FOR_ALL = {
+    "available_scopes",
     "automation_templates",
     "ai_status",
     "carrier_kinds",

@@ -13,13 +13,16 @@ from app.domain.accounts.credentials import creator_of
 from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import Account, ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
-from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL
+from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 USED_EVERY = timedelta(minutes=1)
 LIMITS = {KeyKind.svc: ALL, KeyKind.auto: AUTOMATION_LIMIT}
 DEFAULTS = {KeyKind.svc: GENERAL, KeyKind.auto: AUTOMATION}
+MAKER = {KeyKind.svc: Scope.account_write, KeyKind.auto: Scope.webhooks_manage}
+"""The scope that creating a key of a kind needs."""
+
 MAX_NAME = 100
 MAX_LIVE = 500
 """Maximum number of live keys of an account at the creation of one; a rotation is never refused for it."""
@@ -71,6 +74,13 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     made = await _store(unit, secret, new.kind, row)
     await _add_creators(unit, row, creator_of(unit.actor))
     return made
+
+
+async def find_grantable(unit: UnitOfWork, kind: KeyKind) -> frozenset[str]:
+    """Return the scopes that the actor may give a key of a kind; none where it cannot create one."""
+    if MAKER[kind] not in unit.actor.scopes or not await _may_make_keys(unit):
+        return frozenset()
+    return LIMITS[kind] & unit.actor.scopes
 
 
 async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: int = 24) -> Made:
@@ -143,12 +153,16 @@ def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> 
 
 
 async def _check_makes_keys(unit: UnitOfWork) -> None:
+    if not await _may_make_keys(unit):
+        raise KeyCannotCreateKeys()
+
+
+async def _may_make_keys(unit: UnitOfWork) -> bool:
     if unit.actor.key_id is None:
-        return
+        return True
     key = await queries.get_key(unit, unit.actor.key_id)
     creators = await credentials.find_creators(unit, key.id)
-    if keys.kind_of(key.prefix) == KeyKind.auto or any(creator.creator_key_id for creator in creators):
-        raise KeyCannotCreateKeys()
+    return keys.kind_of(key.prefix) != KeyKind.auto and not any(creator.creator_key_id for creator in creators)
 
 
 async def _add_creators(unit: UnitOfWork, key: ApiKey, *creators: Creator | None) -> None:

@@ -130,9 +130,9 @@ async def get_viewer(unit: UnitOfWork) -> User:
     return user
 
 
-async def list_keys(unit: UnitOfWork) -> list[ShownKey]:
-    """Return at most `MAX_SHOWN` keys of the account: valid ones first, then the newest first."""
-    return await _show_all(unit)
+async def list_keys(unit: UnitOfWork, *, active_only: bool = False) -> list[ShownKey]:
+    """Return at most `MAX_SHOWN` keys of the account, or the valid ones: those first, then the newest first."""
+    return _kept(unit, await _show_all(unit), active_only)
 
 
 async def find_keys(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ShownKey]:
@@ -140,16 +140,16 @@ async def find_keys(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ShownKey]
     return {key.id: key for key in await _show(unit, SHOW_SOME, ids=ids)}
 
 
-async def list_automation_keys(unit: UnitOfWork) -> list[ShownKey]:
+async def list_automation_keys(unit: UnitOfWork, *, active_only: bool = False) -> list[ShownKey]:
     """Return at most `MAX_SHOWN` `auto_` keys that the actor manages: valid ones first, then the newest first.
 
     The actor manages all of the account's, or those that its credential created.
     """
     if sees_all(unit.actor):
-        return await _show_all(unit, KeyKind.auto)
+        return _kept(unit, await _show_all(unit, KeyKind.auto), active_only)
     own = await unit.all(select(Creator.key_id).where(Creator.id.in_(own_creators(unit.actor))))
     shown = await _show(unit, SHOW_SOME, ids=own)
-    return [key for key in shown if kind_of(key.prefix) == KeyKind.auto]
+    return _kept(unit, [key for key in shown if kind_of(key.prefix) == KeyKind.auto], active_only)
 
 
 async def show_key(unit: UnitOfWork, id: int) -> ShownKey:
@@ -180,6 +180,10 @@ async def find_live_keys(database: Database, hashes: Sequence[bytes], now: datet
         )
         for row in await database.pool.fetch(FIND_LIVE, hashes, now)
     }
+
+
+def _kept(unit: UnitOfWork, keys: list[ShownKey], active_only: bool) -> list[ShownKey]:
+    return [key for key in keys if key.is_live(unit.clock.now())] if active_only else keys
 
 
 async def _show_all(unit: UnitOfWork, kind: KeyKind | None = None) -> list[ShownKey]:

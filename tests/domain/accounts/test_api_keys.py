@@ -13,7 +13,7 @@ from app.domain.accounts.api_keys import MAX_LIVE, NewKey
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.queries import KnownKey
-from app.domain.accounts.scopes import ALL, AUTOMATION, GENERAL, Scope
+from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
@@ -322,3 +322,44 @@ async def test_an_actor_cannot_rotate_a_key_with_scopes_it_lacks(services: Servi
             await api_keys.rotate_key(unit, SECRET, key.id)
 
         assert (key.expires_at, len(await queries.list_keys(unit))) == (None, 3)
+
+
+async def test_the_live_keys_are_listed_alone(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        made = {
+            kind: [(await api_keys.create_key(unit, SECRET, NewKey(name, kind)))[0] for name in ("Live", "Ended")]
+            for kind in KeyKind
+        }
+        for _, ended in made.values():
+            await api_keys.revoke_key(unit, ended.id)
+        live = [key.id for key in await queries.list_keys(unit, active_only=True)]
+        automation = [key.id for key in await queries.list_automation_keys(unit, active_only=True)]
+
+    assert {each.id for each, _ in made.values()} <= set(live)
+    assert not {ended.id for _, ended in made.values()} & set(live)
+    assert automation[0] == made[KeyKind.auto][0].id
+    assert made[KeyKind.auto][1].id not in automation
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "grantable"),
+    [
+        (KeyKind.svc, ALL, ALL),
+        (KeyKind.auto, ALL, AUTOMATION_LIMIT),
+        (KeyKind.svc, GENERAL, set()),
+        (KeyKind.auto, {"webhooks:manage", "contacts:read", "contacts:delete"}, {"webhooks:manage", "contacts:read"}),
+        (KeyKind.auto, {"contacts:read"}, set()),
+    ],
+)
+async def test_the_scopes_that_can_be_given_are_those_of_the_kind_that_the_creator_holds(
+    services: Services, account: Opened, kind: KeyKind, held: Any, grantable: Any
+) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset(held), "user:1")) as unit:
+        assert await api_keys.find_grantable(unit, kind) == grantable
+
+
+async def test_a_key_that_cannot_create_keys_can_give_no_scope(services: Services, owner: Actor) -> None:
+    async with unit_of(services, owner) as unit:
+        key, _ = await api_keys.create_key(unit, SECRET, NewKey("Platform", KeyKind.auto))
+    async with unit_of(services, replace(owner, key_id=key.id)) as unit:
+        assert await api_keys.find_grantable(unit, KeyKind.auto) == set()

@@ -68,7 +68,7 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
         label="What it may do"
         scopes={scopes}
         onChange={setScopes}
-        isForAutomation={kind === 'automation'}
+        kind={kind === 'automation' ? 'auto' : 'svc'}
       />
       <TextInput
         type="date"

@@ -1,6 +1,6 @@
 // API keys and webhooks: what other programs reach the account by, and what is told to them.
 
-import { Button } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
@@ -33,8 +33,10 @@ export interface MadeKey {
 
 export function KeysPage() {
   const isOwner = useMay('account:write');
-  const [all, allAgain] = useQuery({ query: Keys, pause: !isOwner, requestPolicy: 'cache-and-network' });
-  const [own, ownAgain] = useQuery({ query: AutomationKeys, pause: isOwner, requestPolicy: 'cache-and-network' });
+  const [isWhole, setWhole] = useState(false);
+  const asked = { variables: { active_only: !isWhole }, requestPolicy: 'cache-and-network' } as const;
+  const [all, allAgain] = useQuery({ ...asked, query: Keys, pause: !isOwner });
+  const [own, ownAgain] = useQuery({ ...asked, query: AutomationKeys, pause: isOwner });
   const [isAdding, setAdding] = useState(false);
   const [made, setMade] = useState<MadeKey>();
   const keys = isOwner ? all.data?.api_keys : own.data?.automation_keys;
@@ -65,6 +67,12 @@ export function KeysPage() {
       )}
       {error && <Failure error={error} retry={again} />}
       {!keys && !error && <Skeleton />}
+      <Switch
+        mb="sm"
+        label="Show revoked and expired keys"
+        checked={isWhole}
+        onChange={({ currentTarget }) => setWhole(currentTarget.checked)}
+      />
       {keys?.length === 0 && <Empty>There are no keys yet. A key lets a program use the REST and GraphQL APIs.</Empty>}
       {keys && keys.length > 0 && <KeyTable keys={keys} onMade={show} onChanged={again} />}
       <KeyForm isOpen={isAdding} onClose={() => setAdding(false)} onMade={show} />

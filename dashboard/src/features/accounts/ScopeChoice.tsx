@@ -2,23 +2,23 @@
 
 import { Checkbox } from '@mantine/core';
 import { useQuery } from 'urql';
-import { useViewer } from '../../graphql/index.ts';
+import { useViewer, type VariablesOf } from '../../graphql/index.ts';
 import styles from './accounts.module.css';
-import { Scopes } from './queries.ts';
+import { AvailableScopes, Scopes } from './queries.ts';
 
 interface ScopeChoiceProps {
   label: string;
   scopes: string[];
   onChange: (scopes: string[]) => void;
-  isForAutomation?: boolean;
+  /** The kind of the key that they are for; without one, the person's own scopes can be chosen. */
+  kind?: VariablesOf<typeof AvailableScopes>['kind'];
 }
 
-export function ScopeChoice({ label, scopes, onChange, isForAutomation }: ScopeChoiceProps) {
+export function ScopeChoice({ label, scopes, onChange, kind }: ScopeChoiceProps) {
   const { scopes: own } = useViewer();
-  const [{ data }] = useQuery({ query: Scopes });
-  const offered = data?.scopes.filter(
-    ({ name, is_for_automation }) => own.includes(name) && (is_for_automation || !isForAutomation),
-  );
+  const [all] = useQuery({ query: Scopes, pause: kind !== undefined });
+  const [some] = useQuery({ query: AvailableScopes, variables: { kind: kind ?? 'svc' }, pause: kind === undefined });
+  const offered = kind ? some.data?.available_scopes : all.data?.scopes.filter(({ name }) => own.includes(name));
   return (
     <Checkbox.Group
       label={label}

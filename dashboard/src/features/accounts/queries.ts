@@ -23,8 +23,8 @@ export const KeyRow = graphql(`
 
 export const Keys = graphql(
   `
-    query KeysPage {
-      api_keys {
+    query KeysPage($active_only: Boolean!) {
+      api_keys(active_only: $active_only) {
         id
         ...KeyRow
       }
@@ -35,8 +35,8 @@ export const Keys = graphql(
 
 export const AutomationKeys = graphql(
   `
-    query KeysPageOfMember {
-      automation_keys {
+    query KeysPageOfMember($active_only: Boolean!) {
+      automation_keys(active_only: $active_only) {
         id
         ...KeyRow
       }
@@ -91,6 +91,16 @@ export type Rule = ResultOf<typeof Sending>['quiet_hours'][number];
 export const Scopes = graphql(`
   query ScopeWords {
     scopes {
+      name
+      description
+      is_for_automation
+    }
+  }
+`);
+
+export const AvailableScopes = graphql(`
+  query KeyScopes($kind: KeyKind!) {
+    available_scopes(kind: $kind) {
       name
       description
       is_for_automation
