@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import build_indexes, limit_locks
 
-revision = "0071"
-down_revision = "0070"
+revision = "0072"
+down_revision = "0071"
 branch_labels = None
 depends_on = None
 

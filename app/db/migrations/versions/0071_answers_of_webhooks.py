@@ -4,8 +4,8 @@ from alembic import op
 
 from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
-revision = "0070"
-down_revision = "0069"
+revision = "0071"
+down_revision = "0070"
 branch_labels = None
 depends_on = None
 
