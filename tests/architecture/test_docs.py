@@ -152,6 +152,13 @@ def test_the_table_of_commands_has_every_command_of_every_group():
     assert [f"{name} {each}" for name, found in commands.items() for each in found - listed.get(name, set())] == []
 
 
+def test_the_map_of_the_areas_has_every_area():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    areas = [folder.name for folder in (ROOT / "app" / "domain").iterdir() if (folder / "__init__.py").exists()]
+
+    assert sorted(re.findall(r"^\| `app/domain/(\w+)` \|", page, re.M)) == sorted([*areas, "messages"])
+
+
 def test_the_table_of_scopes_has_every_scope_with_its_place_in_auto_keys():
     page = (ROOT / "docs" / "scopes.md").read_text()
 
