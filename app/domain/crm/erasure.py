@@ -16,5 +16,5 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
     await unit.execute(links.values(contact_id=None, fields={}).execution_options(**UNSYNCHRONIZED))
     pushes = delete(CrmPush).where(CrmPush.account_id == own, CrmPush.contact_id == contact.id)
     await unit.execute(pushes.execution_options(**UNSYNCHRONIZED))
-    sends = update(CrmSend).where(CrmSend.account_id == own, CrmSend.phone == contact.phone)
+    sends = update(CrmSend).where(CrmSend.account_id == own, CrmSend.phone == contact.phone, CrmSend.phone != "")
     await unit.execute(sends.values(phone="", body="").execution_options(**UNSYNCHRONIZED))

@@ -186,6 +186,8 @@ class CrmSend(Base):
         Index("ix_crm_sends_due", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_sends_waiting", "integration_id", "due_at", "id", postgresql_where=text("status = 'waiting'")),
         Index("ix_crm_sends_message_id", "message_id", postgresql_where=text("message_id IS NOT NULL")),
+        Index("ix_crm_sends_phone", "phone", postgresql_using="hash", postgresql_where=text("phone <> ''")),
+        Index("ix_crm_sends_body", "created_at", postgresql_where=text("body <> ''")),
     )
 
     id: Mapped[Key]

@@ -266,7 +266,7 @@ async def _find_hold_back(unit: UnitOfWork, booking: Booking) -> timedelta:
     later = select(Booking.id).where(
         Booking.integration_id == booking.integration_id,
         Booking.id != booking.id,
-        Booking.is_known.is_(False),
+        ~Booking.is_known,
         Booking.replaces == "",
         Booking.made_at > booking.made_at,
         Booking.created_at > now - HOLD_BACK,

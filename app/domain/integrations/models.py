@@ -84,7 +84,9 @@ class IntegrationEvent(Base):
             postgresql_where=text("status = 'waiting'"),
         ),
         Index("ix_integration_events_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
+        Index("ix_integration_events_booking_id", "booking_id", postgresql_where=text("booking_id IS NOT NULL")),
         Index("ix_integration_events_received_at", "received_at"),
+        Index("ix_integration_events_body", "received_at", postgresql_where=text("body <> ''")),
     )
 
     id: Mapped[Key]
@@ -128,6 +130,8 @@ class Booking(Base):
         Index("ix_bookings_status", "account_id", "status", "id"),
         Index("ix_bookings_contact_id", "contact_id", postgresql_where=text("contact_id IS NOT NULL")),
         Index("ix_bookings_updated_at", "updated_at"),
+        Index("ix_bookings_unknown", "integration_id", "created_at", postgresql_where=text("NOT is_known")),
+        Index("ix_bookings_without_time", "updated_at", postgresql_where=text("starts_at IS NULL")),
     )
 
     id: Mapped[Key]

@@ -47,11 +47,13 @@ PASSING = (
 )
 """Refusals that may pass before the text expires; any other ends it."""
 
-_DUE = """
-FROM booking_texts t JOIN bookings b ON b.id = t.booking_id JOIN integrations i ON i.id = b.integration_id
-WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
-  AND i.status = 'active'
+# The texts of a paused integration wait, but for those that are of no use any more.
+_IS_DUE = "t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)"
+_JOINED = """
+JOIN bookings b ON b.id = t.booking_id
+JOIN integrations i ON i.id = b.integration_id AND (i.status = 'active' OR t.expires_at <= $1)
 """
+_DUE = f"FROM booking_texts t {_JOINED} WHERE {_IS_DUE}"
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
 
 CLAIM = f"""
@@ -63,7 +65,8 @@ SELECT t.id, t.account_id, t.booking_id, t.kind, t.expires_at, t.claimed_until, 
 FROM claimed t JOIN bookings b ON b.id = t.booking_id JOIN integrations i ON i.id = b.integration_id
 ORDER BY t.due_at, t.id
 """
-IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
+# OFFSET 0 keeps the planner from beginning with all bookings.
+IS_DUE = f"SELECT EXISTS (SELECT FROM (SELECT * FROM booking_texts t WHERE {_IS_DUE} OFFSET 0) t {_JOINED})"
 
 FIND_UNCHANGED = """
 SELECT t.id FROM booking_texts t JOIN unnest($1::bigint[], $2::timestamptz[]) AS claimed(id, until)

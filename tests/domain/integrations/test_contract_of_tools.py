@@ -237,7 +237,7 @@ async def test_during_a_pause_events_and_texts_wait_and_late_texts_are_skipped(o
         await service.resume(unit, integration.id)
     await office.work()
 
-    assert before == ["sent", "waiting", "waiting"]
+    assert before == ["sent", "skipped", "waiting"]
     states = await BOOKING_TEXTS.where_not(kind="canceled").read(office.services, "kind", "status", "reason")
     assert states == [("confirmation", "sent", ""), ("reminder_day", "skipped", "past"), ("reminder_hour", "sent", "")]
     assert await INTEGRATION_EVENTS.read(office.services, "status") == ["applied", "applied"]
