@@ -48,6 +48,12 @@ UPDATE contacts SET {", ".join(f"{name} = n.{name}" for name in WRITTEN)}, updat
 FROM {_ROWS.format(key="id bigint")} WHERE contacts.id = n.id AND contacts.account_id = :account_id
 """
 
+SAVE_DND = """
+UPDATE contacts SET dnd_sms = n.dnd_sms, updated_at = :now
+FROM unnest(CAST(:ids AS bigint[]), CAST(:silent AS boolean[])) AS n(id, dnd_sms)
+WHERE contacts.id = n.id AND contacts.account_id = :account_id
+"""
+
 ADD = f"""
 INSERT INTO contacts (account_id, phone, status, dnd_sms, created_at, updated_at, {", ".join(WRITTEN)})
 SELECT :account_id, n.phone, n.status, coalesce(n.dnd_sms, false), :now, :now,
@@ -66,11 +72,21 @@ async def lock_many(unit: UnitOfWork, which: ColumnElement[bool]) -> list[Contac
 
 
 async def save_many(unit: UnitOfWork, contacts: Sequence[Contact]) -> None:
-    """Write changed contacts that were locked; phone and status are written by no statement of this module."""
+    """Write changed contacts that were locked, but for do-not-disturb.
+
+    Phone and status are written by no statement of this module.
+    """
     if contacts:
         rows = orjson.dumps([_row(contact, "id") for contact in contacts]).decode()
         values = {"rows": rows, "account_id": unit.actor.account_id, "now": unit.clock.now()}
         await unit.execute(text(SAVE), values)
+
+
+async def save_dnd(unit: UnitOfWork, contacts: Sequence[Contact]) -> None:
+    """Write the do-not-disturb of changed contacts that were locked."""
+    if contacts:
+        facts = {"ids": [each.id for each in contacts], "silent": [each.dnd_sms for each in contacts]}
+        await unit.execute(text(SAVE_DND), facts | {"account_id": unit.actor.account_id, "now": unit.clock.now()})
 
 
 async def add_many(unit: UnitOfWork, contacts: Sequence[Contact]) -> list[Contact]:

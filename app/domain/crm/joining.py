@@ -3,7 +3,7 @@
 The first synchronization of 100,000 contacts has hardly any others.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,13 +50,16 @@ async def join(unit: UnitOfWork, integration_id: int, records: Sequence[CrmConta
     links = await _find_links(unit, integration_id, records, known.values())
     ids = {id for link in links for id in (link.external_id, link.contact_id) if id}
     linked = {link.external_id: link for link in links}
+    whole = [each for id, each in candidates.items() if _is_free(each, known.get(each.phone), linked.get(id), ids)]
+    silenced = await _take_dnd(unit, [each for each in whole if each.phone not in suppressed], known, linked)
     done = {id for id, each in candidates.items() if _is_agreed(each, known.get(each.phone), linked.get(id))}
     unlinked = [each for id, each in candidates.items() if not {id, _id(known.get(each.phone))} & ids]
     free = [each for each in unlinked if each.phone not in suppressed]
     added = await _add(unit, [each for each in free if each.phone not in known])
     joined = [(each, contact) for each in free if (contact := (known | added).get(each.phone)) and _fits(each, contact)]
     await _link(unit, integration_id, joined)
-    await _drop_echoes(unit, integration_id, added.values())
+    equal = [contact for each, contact in silenced if comparing.values_of(contact) == each.values]
+    await _drop_echoes(unit, integration_id, [*added.values(), *equal])
     done |= {each.record.external_id for each, _ in joined}
     return [record for record in records if record.external_id not in done]
 
@@ -93,6 +96,45 @@ async def _find_links(
     ids = [each.external_id for each in records]
     named = CrmLink.external_id.in_(ids) | CrmLink.contact_id.in_([each.id for each in contacts])
     return await unit.all(select(CrmLink).where(CrmLink.integration_id == integration_id, named))
+
+
+def _is_free(candidate: Candidate, contact: Contact | None, link: CrmLink | None, ids: Set[str | int]) -> bool:
+    """Return whether a record is linked with the contact that has its phone, or neither of both is linked."""
+    if contact is None:
+        return False
+    if link is None:
+        return not {candidate.record.external_id, contact.id} & ids
+    return link.contact_id == contact.id and not link.is_deleted
+
+
+async def _take_dnd(
+    unit: UnitOfWork, candidates: Sequence[Candidate], known: Mapping[str, Contact], linked: Mapping[str, CrmLink]
+) -> list[tuple[Candidate, Contact]]:
+    """Take over do-not-disturb that only the CRM changed, see `merge`; return the changed contacts with their records.
+
+    The agreed values of links are written with them.
+    """
+    found = [(each, known[each.phone], linked.get(each.record.external_id)) for each in candidates]
+    changed = [each for each in found if _is_dnd_of_crm(*each)]
+    contacts, links = [contact for _, contact, _ in changed], [link for _, _, link in changed if link]
+    now, before = unit.clock.now(), [Snapshot.of(contact) for contact in contacts]
+    for each, contact, link in changed:
+        contact.dnd_sms = each.values[DND]
+        if link is not None:
+            link.fields = {**link.fields, DND: contact.dnd_sms}
+    await loading.save_dnd(unit, contacts)
+    if links:
+        await unit.save(*links)
+    events = [(event, each.id) for each, was in zip(contacts, before, strict=True) for event in changes(each, was, now)]
+    await outbox.record_many(unit, events)
+    return [(each, contact) for each, contact, _ in changed]
+
+
+def _is_dnd_of_crm(candidate: Candidate, contact: Contact, link: CrmLink | None) -> bool:
+    """Return whether the do-not-disturb of a record differs, and that of its contact is as both agreed last."""
+    agreed = link.fields.get(DND, False) if link else False
+    is_ours = contact.status == ContactStatus.opted_out or contact.dnd_sms != agreed
+    return candidate.values[DND] != contact.dnd_sms and not is_ours
 
 
 def _id(contact: Contact | None) -> int | None:

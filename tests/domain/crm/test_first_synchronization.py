@@ -169,6 +169,39 @@ async def test_a_page_of_many_contacts_takes_as_many_statements_as_a_page_of_one
     assert counts[0] == counts[1]
 
 
+@pytest.mark.parametrize("is_linked", [False, True], ids=["first", "later"])
+async def test_do_not_disturb_of_many_known_contacts_takes_as_many_statements_as_that_of_one(
+    services: Services, new_account: Any, is_linked: bool
+) -> None:
+    counts = list[int]()
+    for contacts in (1, 60):
+        account = await new_account()
+        async with open_shop(services, account, partial(HighLevelPeer, location=f"loc{account.account_id}")) as other:
+            for number in range(contacts):
+                await other.add(f"+1202555{1000 + number}", first_name="A")
+                other.peer.add(phone=f"+1202555{1000 + number}", firstName="A", **({} if is_linked else SILENT))
+            other.peer.notices.clear()
+            await other.connect()
+            if is_linked:
+                await other.work()
+                other.move(minutes=1)
+                for id in other.peer.contacts:
+                    other.peer.set_dnd(id, on=True)
+                async with other.unit() as unit:
+                    await service.synchronize(unit, other.integration_id)
+            counts.append(await count_statements(other))
+        own = {"account_id": account.account_id}
+        assert await CONTACTS.where(**own, dnd_sms=True).count(services) == contacts
+        assert await CRM_LINKS.where(**own).read(services, "fields") == [
+            {"phone": f"+1202555{1000 + number}", "first_name": "A", "last_name": "", "email": "", "dnd": True}
+            for number in range(contacts)
+        ]
+        assert await CRM_PUSHES.where(**own, status="waiting").count(services) == 0
+        assert await EVENTS.where(**own, name="contact_dnd_changed").count(services) == contacts
+
+    assert counts[0] == counts[1]
+
+
 async def count_statements(shop: Shop) -> int:
     """Synchronize all contacts in one turn; return the number of statements."""
     with session_statements() as statements:
