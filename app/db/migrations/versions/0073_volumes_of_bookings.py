@@ -2,8 +2,8 @@
 
 from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
-revision = "0071"
-down_revision = "0070"
+revision = "0073"
+down_revision = "0072"
 branch_labels = None
 depends_on = None
 
