@@ -1,4 +1,4 @@
-// What lists and live updates show of a message, a conversation and a campaign.
+// The fields of a message, a conversation and a campaign that lists and live updates show.
 
 import { type FragmentOf, graphql } from './graphql.ts';
 

@@ -1,4 +1,4 @@
-// What is shown in place of a page: it does not exist, it may not be seen, or its code failed.
+// The pages in place of one that does not exist, may not be seen, or failed.
 
 import { Button } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What the command palette offers: pages, actions, and what was chosen before.
+// The commands of the palette: pages, actions, and the records chosen before.
 
 import { ENTRIES, FOOT } from './navigation.ts';
 

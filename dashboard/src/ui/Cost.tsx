@@ -1,4 +1,4 @@
-// What a text costs: its parts are counted while it is typed, its credits come from the service a moment later.
+// The cost of a text: its parts are counted while it is typed, its credits come from the service a moment later.
 
 import { useQuery } from 'urql';
 import { graphql } from '../graphql/index.ts';

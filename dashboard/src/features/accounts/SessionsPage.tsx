@@ -1,4 +1,4 @@
-// Where people are signed in: the own browsers, and for owners those of everybody.
+// The sessions of a person, and for owners those of everybody.
 
 import { Button } from '@mantine/core';
 import { useQuery } from 'urql';

@@ -1,4 +1,4 @@
-// What an agent knows: questions with their answers, and documents.
+// The knowledge of an agent: questions with their answers, and documents.
 
 import { Button, SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';

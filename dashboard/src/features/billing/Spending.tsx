@@ -1,4 +1,4 @@
-// What was spent, by day, week or month, and on what.
+// The spending by day, week or month, and by kind.
 
 import { SegmentedControl } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';

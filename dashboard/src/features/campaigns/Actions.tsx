@@ -1,4 +1,4 @@
-// What can be done with a campaign in any state: duplicate it, delete it.
+// Actions on a campaign in any state: duplicate it, delete it.
 
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';

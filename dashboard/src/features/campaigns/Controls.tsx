@@ -1,4 +1,4 @@
-// What can be done with a campaign that was sent: pause, resume, cancel, take the schedule back.
+// Actions on a campaign that was sent: pause, resume, cancel, take the schedule back.
 
 import { Button, Group, NumberInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What is done with the chosen contacts, or with all that match the filter.
+// Actions on the chosen contacts, or on all that match the filter.
 
 import { Button, Checkbox, Modal, Select } from '@mantine/core';
 import { useState } from 'react';

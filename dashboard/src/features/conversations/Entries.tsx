@@ -1,4 +1,4 @@
-// What stands between the texts of a thread: internal notes, and what was done with the conversation.
+// The entries between the texts of a thread: internal notes, and changes of the conversation.
 
 import { Button } from '@mantine/core';
 import { useCallback, useEffect, useReducer } from 'react';

@@ -1,4 +1,4 @@
-// Who else looks at a conversation or types in it: told every 10 seconds, forgotten after 15.
+// The colleagues who look at a conversation or type in it: told every 10 seconds, forgotten after 15.
 
 import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';

@@ -1,4 +1,4 @@
-// What is read of the OpenAPI document, https://spec.openapis.org/oas/v3.1.1.
+// The parts of the OpenAPI document that the pages read, https://spec.openapis.org/oas/v3.1.1.
 
 export interface Schema {
   $ref?: string;

@@ -1,4 +1,4 @@
-// What became of the texts, by day or hour, beside the period before.
+// The outcome of the texts by day or hour, beside the period before.
 
 import { SegmentedControl } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// What became of the texts of a period, and of the period before it.
+// The outcome of the texts of a period, and of the period before it.
 
 import { count, percent } from '../../ui/index.ts';
 import type { Point } from './queries.ts';

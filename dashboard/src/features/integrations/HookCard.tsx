@@ -1,4 +1,4 @@
-// What an inbound webhook does with the JSON that comes, and the box that tries it.
+// The mapping of the JSON that an inbound webhook receives, and the box that tries it.
 
 import { useQuery } from 'urql';
 import { Failure, Skeleton } from '../../ui/index.ts';

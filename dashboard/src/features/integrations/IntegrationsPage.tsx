@@ -1,4 +1,4 @@
-// What the account is connected to: CRMs, scheduling tools, and inbound webhooks.
+// The connections of the account: CRMs, scheduling tools, and inbound webhooks.
 
 import { Button, Modal } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';

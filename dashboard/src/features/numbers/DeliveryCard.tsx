@@ -1,4 +1,4 @@
-// What was delivered of the texts of a number, by the group that a person chooses.
+// The delivery rates of the texts of a number, by the group that a person chooses.
 
 import { Select } from '@mantine/core';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-// How many contacts a filter has at this moment, how many of them can be texted, and some of them.
+// The number of contacts of a filter at this moment, how many of them can be texted, and some of them.
 
 import { Link } from '@tanstack/react-router';
 import { type CombinedError, useQuery } from 'urql';

@@ -1,4 +1,4 @@
-// What can be done with a sequence: edit, pause, archive.
+// Actions on a sequence: edit, pause, archive.
 
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Who is enrolled by hand: one contact, or everyone of a segment.
+// Enrollment by hand: of one contact, or of everyone in a segment.
 
 import { SegmentedControl } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
