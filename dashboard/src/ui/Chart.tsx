@@ -58,6 +58,7 @@ export function Chart({ finding, starts, period, series, shape = 'line', format 
         <summary>Show as table</summary>
         <Table
           label="The numbers of the chart"
+          isCompact
           rows={spans.map((_, index) => index).reverse()}
           keyOf={(index) => starts[index] ?? index}
           columns={[

@@ -94,7 +94,7 @@ function Entries({ entries }: { entries: Entry[] }) {
       keyOf={({ id }) => id}
       columns={[
         { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
-        { title: 'Action', cell: ({ action }) => words(action) },
+        { title: 'Action', isHead: true, cell: ({ action }) => words(action) },
         { title: 'About', cell: (entry) => <About entry={entry} /> },
         {
           title: 'By',

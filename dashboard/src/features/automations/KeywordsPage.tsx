@@ -76,8 +76,8 @@ function KeywordTable({ keywords, onEdit, onChanged }: TableProps) {
       columns={[
         { title: 'Keyword', cell: ({ keyword }) => <strong>{keyword.toUpperCase()}</strong> },
         { title: 'Matches', cell: ({ match }) => MATCHES[match] },
-        { title: 'Reply', cell: ({ reply }) => <span dir="auto">{reply || '–'}</span> },
-        { title: 'Consent', cell: (row) => <Consent keyword={row} /> },
+        { title: 'Reply', cell: ({ reply }) => (reply ? <span dir="auto">{reply}</span> : '–') },
+        { title: 'Consent', cell: consentOf },
         { title: 'Hits', isNumber: true, cell: ({ hits }) => count(hits) },
         { title: 'Watched', cell: (row) => <Watched keyword={row} /> },
         { title: 'Actions', cell: (row) => <Acts keyword={row} onEdit={onEdit} onChanged={onChanged} /> },
@@ -86,7 +86,7 @@ function KeywordTable({ keywords, onEdit, onChanged }: TableProps) {
   );
 }
 
-function Consent({ keyword: { opts_in, double_opt_in, opt_in_tag } }: { keyword: Keyword }) {
+function consentOf({ opts_in, double_opt_in, opt_in_tag }: Keyword) {
   const tag = opt_in_tag ? ` · tag ${opt_in_tag}` : '';
   if (double_opt_in) return <Badge kind="good">{`After YES${tag}`}</Badge>;
   return opts_in ? <Badge kind="good">{`At once${tag}`}</Badge> : '–';

@@ -85,7 +85,7 @@ function Entries({ rows }: { rows: Entry[] }) {
       columns={[
         { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
         { title: 'Kind', cell: ({ type }) => <Badge kind={type === 'debit' ? 'plain' : 'good'}>{words(type)}</Badge> },
-        { title: 'For', cell: (entry) => <Purpose entry={entry} /> },
+        { title: 'For', isHead: true, cell: (entry) => <Purpose entry={entry} /> },
         { title: 'By', cell: ({ actor }) => names(actor) },
         { title: 'Credits', isNumber: true, cell: ({ amount }) => `${amount > 0 ? '+' : ''}${count(amount)}` },
         { title: 'Balance', isNumber: true, cell: ({ balance_after }) => count(balance_after) },

@@ -63,7 +63,7 @@ function Rows({ rows }: { rows: Payment[] }) {
       keyOf={({ id }) => id}
       columns={[
         { title: 'When', cell: ({ created_at }) => <Time at={created_at} full /> },
-        { title: 'For', cell: ({ description }) => description },
+        { title: 'For', isHead: true, cell: ({ description }) => description },
         { title: 'State', cell: ({ status }) => <Badge kind={KINDS[status]}>{words(status)}</Badge> },
         { title: 'Credits', isNumber: true, cell: ({ credits }) => count(credits) },
         {

@@ -1,4 +1,4 @@
-// What a part of a text costs, by destination.
+// The price of a part of a text, by destination.
 
 import { Card, count, money, plural, Table } from '../../ui/index.ts';
 import styles from './billing.module.css';
@@ -29,7 +29,7 @@ export function Prices({ tariff, rate, currency }: PricesProps) {
         columns={[
           { title: 'Credits a part', isNumber: true, cell: ({ credits }) => count(credits) },
           { title: 'In money', isNumber: true, cell: ({ credits }) => money(credits * rate, currency) },
-          { title: 'To numbers that begin with', cell: ({ to }) => to },
+          { title: 'To numbers that begin with', isHead: true, cell: ({ to }) => to },
         ]}
       />
     </Card>

@@ -29,11 +29,11 @@ export function RecipientTable({ rows }: { rows: Recipient[] }) {
             </span>
           ),
         },
-        { title: 'Answer', cell: (row) => <Answer row={row} /> },
+        { title: 'Answer', cell: answerOf },
         { title: 'From', cell: ({ from_number }) => (from_number ? <Phone number={from_number} /> : '–') },
         { title: 'Parts', isNumber: true, cell: ({ segments }) => segments || '–' },
         { title: 'Credits', isNumber: true, cell: ({ credits }) => credits || '–' },
-        { title: 'When', cell: ({ due_at, sent_at }) => (sent_at ? <Time at={sent_at} full /> : <Due at={due_at} />) },
+        { title: 'When', cell: whenOf },
       ]}
     />
   );
@@ -55,7 +55,7 @@ function Person({ row: { contact, phone } }: { row: Recipient }) {
   );
 }
 
-function Answer({ row: { replied_at, opted_out_at } }: { row: Recipient }) {
+function answerOf({ replied_at, opted_out_at }: Recipient) {
   if (opted_out_at) {
     return (
       <>
@@ -63,7 +63,7 @@ function Answer({ row: { replied_at, opted_out_at } }: { row: Recipient }) {
       </>
     );
   }
-  if (!replied_at) return <>–</>;
+  if (!replied_at) return '–';
   return (
     <>
       Replied <Time at={replied_at} />
@@ -71,12 +71,12 @@ function Answer({ row: { replied_at, opted_out_at } }: { row: Recipient }) {
   );
 }
 
-function Due({ at }: { at: string | null }) {
-  return at ? (
+function whenOf({ due_at, sent_at }: Recipient) {
+  if (sent_at) return <Time at={sent_at} full />;
+  if (!due_at) return '–';
+  return (
     <>
-      Due <Time at={at} full />
+      Due <Time at={due_at} full />
     </>
-  ) : (
-    <>–</>
   );
 }

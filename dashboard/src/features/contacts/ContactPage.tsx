@@ -198,7 +198,7 @@ function Evidence({ contact }: { contact: ShownContact }) {
           keyOf={({ id }) => id}
           columns={[
             { title: 'When', cell: ({ occurred_at }) => <Time at={occurred_at} full /> },
-            { title: 'What', cell: ({ kind }) => words(kind) },
+            { title: 'What', isHead: true, cell: ({ kind }) => words(kind) },
             { title: 'How', cell: ({ method, source }) => [words(method), source].filter(Boolean).join(', ') },
             { title: 'Words', cell: ({ text, note }) => text || note },
             { title: 'By', cell: ({ actor }) => names(actor) },

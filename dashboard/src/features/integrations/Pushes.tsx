@@ -68,7 +68,7 @@ export function Pushes({ integration_id }: { integration_id: number }) {
               cell: (push) => <Badge kind={STATES[push.status].mark}>{STATES[push.status].word}</Badge>,
             },
             { title: 'Reason', cell: ({ reason }) => reason || '–' },
-            { title: 'Contact', cell: ({ contact_id }) => <Contact id={contact_id} /> },
+            { title: 'Contact', cell: ({ contact_id }) => (contact_id === null ? '–' : <Contact id={contact_id} />) },
             { title: 'When', cell: ({ done_at, due_at }) => <Time at={done_at ?? due_at} full /> },
             {
               title: 'Actions',
@@ -87,8 +87,7 @@ export function Pushes({ integration_id }: { integration_id: number }) {
   );
 }
 
-function Contact({ id }: { id: number | null }) {
-  if (id === null) return '–';
+function Contact({ id }: { id: number }) {
   return (
     <Link to="/contacts/$id" params={{ id }}>
       Open

@@ -21,6 +21,7 @@ export function NoticesPage() {
         <Card title="Tell me when">
           <Table
             label="Kinds of notices"
+            isCompact
             rows={data.notice_settings}
             keyOf={({ kind }) => kind}
             columns={[
