@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import HEIGHT, NARROW, Screen, Windows
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -75,6 +75,18 @@ SHIFTS = """() => {
   })).observe({ type: 'layout-shift' });
 }"""
 """Adds up how far parts of the page move by themselves, as shares of the window."""
+CUT = """() => [...document.querySelectorAll('main section[tabindex="0"]')]
+  .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.ariaLabel)"""
+SMALL = """() => {
+  const fields = 'input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea';
+  const controls = `button, ${fields}, [role=tab], nav a`;
+  const isExempt = each => each.tabIndex < 0 || each.disabled || !each.getClientRects().length
+    || each.matches('[role=switch], [data-variant=transparent], [class*=inputField]') || each.closest('.tsqd');
+  return [...document.querySelectorAll(controls)].filter(each => !isExempt(each) && each.offsetHeight < 44)
+    .map(each => `${each.ariaLabel || each.innerText || each.labels?.[0]?.innerText} ${each.offsetHeight}`);
+}"""
+"""Finds the controls that are less than 44 pixels high; links in a text and what has a label to press are exempt."""
+NARROWEST = 320
 MOST_SHIFT = 0.1
 """The bound of a good page in web.dev/articles/cls."""
 
@@ -97,6 +109,8 @@ async def test_every_page_is_sound_and_stands_still_on_a_phone_and_each_of_its_c
             wrong[f"{path} moves"] = shift
         if found := await faults(screen):
             wrong[path] = found
+        if found := await misfits(screen):
+            wrong[f"{path} does not fit"] = found
         await screen.check(pictures, f"every{path.replace('/', '-')}")
     assert not wrong, wrong
 
@@ -112,6 +126,18 @@ def addresses(routes: list[str], ids: Mapping[str, int]) -> dict[str, str]:
     return {path: address.replace("$view", "open") for path, address in found.items()} | {
         "/campaigns/$id of one that was sent": f"/campaigns/{ids['sent']}"
     }
+
+
+async def misfits(screen: Screen) -> dict[str, Any]:
+    """Return the tables that are cut, the controls too small for a finger, and whether a narrower phone cuts the page.
+
+    The width of 320 pixels is also that of a window of 1,280 at 400 %.
+    """
+    found = {"cut": await screen.page.evaluate(CUT), "small": await screen.page.evaluate(SMALL)}
+    await screen.page.set_viewport_size({"width": NARROWEST, "height": HEIGHT})
+    found["cut at 320"] = await screen.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    await screen.page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+    return {name: value for name, value in found.items() if value}
 
 
 async def faults(screen: Screen) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 // The frame of the settings: the list of their pages beside one of them.
 
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useViewer } from '../../graphql/index.ts';
 import { Page } from '../../ui/index.ts';
 import styles from './accounts.module.css';
@@ -29,10 +29,15 @@ export function SettingsPage({
   children: ReactNode;
 }) {
   const { scopes } = useViewer();
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const present = tabs.current?.querySelector('[aria-current=page]');
+    present?.scrollIntoView({ block: 'nearest', inline: 'center' }); // a phone shows some of the tabs at a time
+  }, []);
   const shown = PAGES.filter(({ scope }) => scopes.includes(scope));
   return (
     <Page title={title} actions={actions}>
-      <nav className={styles.tabs} aria-label="Settings">
+      <nav ref={tabs} className={styles.tabs} aria-label="Settings">
         {shown.map(({ to, label }) => (
           <Link key={to} to={to} className={styles.tab}>
             {label}

@@ -1,15 +1,14 @@
 // The search of the inbox, and behind a button the number and the order of the conversations.
 
-import { ActionIcon, Checkbox, Popover, Select, TextInput } from '@mantine/core';
-import { useEffect, useEffectEvent, useState } from 'react';
-import { useQuery } from 'urql';
-import { useMay } from '../../graphql/index.ts';
-import { grouped, Icon, useSettled } from '../../ui/index.ts';
+import { ActionIcon, Popover, TextInput } from '@mantine/core';
+import { Suspense, useEffect, useEffectEvent, useState } from 'react';
+import { Icon, part, useSettled } from '../../ui/index.ts';
 import styles from './inbox.module.css';
-import { InboxNumbers } from './queries.ts';
 import type { InboxSearch } from './views.ts';
 
-interface InboxFiltersProps {
+const Choices = part(async () => (await import('./InboxChoices.tsx')).InboxChoices);
+
+export interface InboxFiltersProps {
   search: InboxSearch;
   onChange: (search: InboxSearch) => void;
 }
@@ -52,38 +51,10 @@ function More({ search, onChange }: InboxFiltersProps) {
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="Number and order">
-        {useMay('numbers:read') && <NumberChoice search={search} onChange={onChange} />}
-        <Checkbox
-          label="Longest waiting first"
-          description="Only people who wait for an answer."
-          checked={sort === 'oldest_waiting'}
-          onChange={({ currentTarget }) =>
-            onChange({ ...search, sort: currentTarget.checked ? 'oldest_waiting' : undefined })
-          }
-        />
+        <Suspense>
+          <Choices search={search} onChange={onChange} />
+        </Suspense>
       </Popover.Dropdown>
     </Popover>
-  );
-}
-
-function NumberChoice({ search, onChange }: InboxFiltersProps) {
-  const [{ data }] = useQuery({ query: InboxNumbers });
-  const numbers = data?.phone_numbers ?? [];
-  return (
-    <Select
-      size="xs"
-      mb={12}
-      label="Your number"
-      placeholder="Any"
-      clearable
-      clearButtonProps={{ 'aria-label': 'Any number' }}
-      comboboxProps={{ withinPortal: false }}
-      data={numbers.map(({ id, label, phone_number }) => ({
-        value: String(id),
-        label: label || grouped(phone_number),
-      }))}
-      value={search.number ? String(search.number) : null}
-      onChange={(id) => onChange({ ...search, number: id ? Number(id) : undefined })}
-    />
   );
 }

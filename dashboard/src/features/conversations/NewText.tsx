@@ -1,12 +1,12 @@
-// A text to a phone that there may be no conversation with yet.
+// The button for a text to a phone that there may be no conversation with yet.
 
-import { Button, Checkbox, Modal, Textarea, TextInput } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useRef, useState } from 'react';
+import { Button } from '@mantine/core';
 import { useMay } from '../../graphql/index.ts';
-import { Cost, Icon, Refused, useAct, useNewDialog } from '../../ui/index.ts';
-import { FirstText } from './mutations.ts';
+import { Later } from '../../shell/Later.tsx';
+import { dialog, Icon, useNewDialog } from '../../ui/index.ts';
 import type { View } from './views.ts';
+
+const NewTextDialog = dialog(async () => (await import('./NewTextDialog.tsx')).NewTextDialog);
 
 export function NewText({ view }: { view: View }) {
   const [isOpen, setOpen] = useNewDialog();
@@ -16,66 +16,9 @@ export function NewText({ view }: { view: View }) {
       <Button size="xs" leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen(true)}>
         New text
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="New text">
-        <NewTextForm view={view} onSent={() => setOpen(false)} />
-      </Modal>
+      <Later isWanted={isOpen}>
+        <NewTextDialog isOpen={isOpen} onClose={() => setOpen(false)} view={view} />
+      </Later>
     </>
-  );
-}
-
-function NewTextForm({ view, onSent }: { view: View; onSent: () => void }) {
-  const navigate = useNavigate();
-  const key = useRef('');
-  const act = useAct(FirstText);
-  const [to, setTo] = useState('');
-  const [body, setBody] = useState('');
-  const [isAgreed, setAgreed] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    key.current ||= crypto.randomUUID();
-    const sent = await act.run({ to, body, idempotency_key: key.current });
-    if (!sent) return;
-    const id = sent.send_message.message?.conversation_id;
-    onSent();
-    const params = { view: view === 'closed' ? ('open' as const) : view, id: id ?? 0 };
-    if (id) await navigate({ to: '/inbox/$view/$id', params, search: true });
-  };
-  const edit = (set: (text: string) => void) => (text: string) => {
-    key.current = '';
-    set(text);
-  };
-  return (
-    <form onSubmit={(event) => void submit(event)}>
-      <TextInput
-        label="Phone"
-        placeholder="+1 202 555 0143"
-        type="tel"
-        required
-        data-autofocus
-        value={to}
-        onChange={({ currentTarget }) => edit(setTo)(currentTarget.value)}
-        mb="sm"
-      />
-      <Textarea
-        label="Text"
-        required
-        autosize
-        minRows={3}
-        value={body}
-        onChange={({ currentTarget }) => edit(setBody)(currentTarget.value)}
-        mb="xs"
-      />
-      <Cost text={body} to={to} />
-      <Checkbox
-        my="md"
-        label="This person agreed to be texted by us."
-        checked={isAgreed}
-        onChange={({ currentTarget }) => setAgreed(currentTarget.checked)}
-      />
-      {act.refusal && <Refused refusal={act.refusal} />}
-      <Button type="submit" fullWidth disabled={!isAgreed || !to || !body.trim()} loading={act.isBusy}>
-        Send the text
-      </Button>
-    </form>
   );
 }

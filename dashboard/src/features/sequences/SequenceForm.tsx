@@ -1,15 +1,14 @@
 // The form of a sequence, new or saved: its name, its texts along a line of time, its rules.
 
 import { TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { type Refusal, useMay } from '../../graphql/index.ts';
-import { Later } from '../../shell/Later.tsx';
 import { Card, part, Refused } from '../../ui/index.ts';
 import type { SequenceDraft } from './model.ts';
-import { Rules } from './Rules.tsx';
 import styles from './sequences.module.css';
 import { Steps } from './Steps.tsx';
 
+const Rules = part(async () => (await import('./Rules.tsx')).Rules);
 const DraftPreview = part(async () => (await import('./Preview.tsx')).DraftPreview);
 
 interface SequenceFormProps {
@@ -48,10 +47,10 @@ export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: S
           <Steps steps={draft.steps} refusal={refusal} onChange={(steps) => edit({ steps })} />
         </div>
         <div>
-          <Rules draft={draft} onChange={edit} />
-          <Later isWanted={mayPreview}>
-            <DraftPreview draft={draft} />
-          </Later>
+          <Suspense>
+            <Rules draft={draft} onChange={edit} />
+            {mayPreview && <DraftPreview draft={draft} />}
+          </Suspense>
         </div>
       </div>
       {isElsewhere && refusal.code !== 'conflict' && <Refused refusal={refusal} />}
