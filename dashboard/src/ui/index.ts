@@ -6,7 +6,7 @@ export { Cost } from './Cost.tsx';
 export { Icon, type IconName } from './icons.tsx';
 export { More } from './More.tsx';
 export { Card, Facts, Heading, Page } from './Page.tsx';
-export { dialog, part } from './part.tsx';
+export { dialog, part, shown, Unloaded } from './part.tsx';
 export { countParts } from './parts.ts';
 export { Phone } from './Phone.tsx';
 export { grouped } from './phone.ts';
@@ -18,4 +18,17 @@ export { offerUndo } from './undo.tsx';
 export { Unsaved } from './Unsaved.tsx';
 export { useSettled } from './useSettled.ts';
 export { type Act, useAct } from './useAct.ts';
-export { Badge, brief, count, instant, type Kind, money, percent, plural, Secret, Time, words } from './values.tsx';
+export {
+  Badge,
+  brief,
+  capped,
+  count,
+  instant,
+  type Kind,
+  money,
+  percent,
+  plural,
+  Secret,
+  Time,
+  words,
+} from './values.tsx';

@@ -37,6 +37,13 @@ export function count(value: number): string {
   return new Intl.NumberFormat().format(value);
 }
 
+const MOST = 99;
+
+/** Return a count as briefly as it helps: the service counts no further than 100. */
+export function capped(value: number): string {
+  return value > MOST ? `${MOST}+` : `${value}`;
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }

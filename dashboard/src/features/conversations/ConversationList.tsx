@@ -14,11 +14,12 @@ import {
   useViewer,
 } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Badge, brief, Empty, Failure, Heading, Skeleton } from '../../ui/index.ts';
+import { Badge, brief, capped, Empty, Failure, Heading, Skeleton } from '../../ui/index.ts';
 import { hasDraft } from './drafts.ts';
 import styles from './inbox.module.css';
 import { InboxFilters } from './InboxFilters.tsx';
 import { NewText } from './NewText.tsx';
+import { order } from './order.ts';
 import { InboxCounts, inboxListing, waitingListing } from './queries.ts';
 import { useSteady } from './useSteady.ts';
 import { filterOf, type InboxSearch, validated, type View, VIEWS } from './views.ts';
@@ -66,15 +67,13 @@ function emptyOf(view: View, { search, number, sort }: InboxSearch): string {
 
 type Counts = ResultOf<typeof InboxCounts>['conversation_counts'];
 
-const COUNTED = 99;
-
 function Views({ counts }: { counts?: Counts }) {
   const sizes: Record<string, number | undefined> = { ...counts, 'possible-opt-out': counts?.possible_opt_out };
   return (
     <nav className={styles.views} aria-label="Views">
       {VIEWS.map(({ name, label }) => (
         <Link key={name} to="/inbox/$view" params={{ view: name }} search={true} className={styles.view}>
-          {label} {sizes[name] ? (sizes[name] > COUNTED ? `${COUNTED}+` : sizes[name]) : ''}
+          {label} {sizes[name] ? capped(sizes[name]) : ''}
         </Link>
       ))}
     </nav>
@@ -156,9 +155,10 @@ function Row({ row, view, top }: { row: Conversation; view: View; top: number })
   );
 }
 
-/** Move through the list by `j` and `k`. */
+/** Move through the list by `j` and `k`, and keep its order. */
 function useMoves(rows: Conversation[], view: View, openId?: number): void {
   const navigate = useNavigate();
+  useEffect(() => order.set(rows.map(({ id }) => id)), [rows]);
   useKeys((key) => {
     const step = { j: 1, k: -1 }[key];
     const present = rows.findIndex(({ id }) => id === openId);

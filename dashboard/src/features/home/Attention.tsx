@@ -1,9 +1,9 @@
-// What needs a person: each entry leads to the page where it is settled.
+// Matters that need a person: each entry leads to the page where it is settled.
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, type Kind, plural, words } from '../../ui/index.ts';
+import { Badge, capped, Card, type Kind, plural, words } from '../../ui/index.ts';
 import styles from './home.module.css';
 import { HomeBalance, HomeConnections, HomeConversations, HomeWebhooks } from './queries.ts';
 
@@ -36,7 +36,8 @@ function useOptOuts(): Matter[] {
   const [{ data }] = useQuery({ query: HomeConversations, pause });
   const waiting = data?.conversation_counts.possible_opt_out ?? 0;
   if (waiting === 0) return [];
-  const text = `${plural(waiting, 'reply', 'replies')} may be an opt-out: texts to these people wait for a decision`;
+  const replies = waiting === 1 ? 'reply' : 'replies';
+  const text = `${capped(waiting)} ${replies} may be an opt-out: texts to these people wait for a decision`;
   return [{ to: '/inbox/possible-opt-out', kind: 'warn', word: 'Opt-out?', text }];
 }
 
@@ -61,11 +62,11 @@ function useWebhooks(): Matter[] {
   return [
     ...broken.map(({ id, target_url, status }): Matter => {
       const state = status === 'disabled' ? 'is disabled, because it failed' : 'does not accept its events';
-      return { to: `/settings/webhooks/${id}`, kind: 'bad', word: 'Webhook', text: `${target_url} ${state}` };
+      return { to: `/settings/keys/webhooks/${id}`, kind: 'bad', word: 'Webhook', text: `${target_url} ${state}` };
     }),
     ...lost.map(({ kind }): Matter => {
       const text = `${words(kind)} refuses the connection: authorize it again`;
-      return { to: '/settings', kind: 'bad', word: 'Integration', text };
+      return { to: '/settings/integrations', kind: 'bad', word: 'Integration', text };
     }),
   ];
 }

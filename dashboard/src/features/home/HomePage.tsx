@@ -1,9 +1,9 @@
-// Home: what to set up next, what needs a person, the credits, and what became of the last texts.
+// Home: the next step of the set-up, matters that need a person, the credits, and the outcome of the last texts.
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { useMay, useThrottled, useUpdates, useViewer } from '../../graphql/index.ts';
-import { count, Failure, Icon, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
+import { capped, count, Failure, Icon, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
 import { Attention } from './Attention.tsx';
 import styles from './home.module.css';
 import { HomeBalance, HomeConversations, HomePageQuery } from './queries.ts';
@@ -80,13 +80,18 @@ function ConversationFigures() {
   useUpdates((update) => {
     if (update === 'missed' || update.__typename === 'NewMessageUpdate') refresh();
   });
-  const { unread, unassigned } = data?.conversation_counts ?? { unread: '…', unassigned: '…' };
+  const { unread, unassigned } = data?.conversation_counts ?? {};
   const read = unread === 0 ? 'everything is read' : 'with new texts';
   const assigned = unassigned === 0 ? 'all are assigned' : 'open conversations';
   return (
     <>
-      <Figure to="/inbox/unread" name="Unread" value={`${unread}`} note={read} />
-      <Figure to="/inbox/unassigned" name="Unassigned" value={`${unassigned}`} note={assigned} />
+      <Figure to="/inbox/unread" name="Unread" value={unread === undefined ? '…' : capped(unread)} note={read} />
+      <Figure
+        to="/inbox/unassigned"
+        name="Unassigned"
+        value={unassigned === undefined ? '…' : capped(unassigned)}
+        note={assigned}
+      />
     </>
   );
 }

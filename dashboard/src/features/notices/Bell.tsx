@@ -4,17 +4,16 @@ import { Drawer, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense } from 'react';
 import { useStore } from '../../graphql/index.ts';
-import { Icon, part, Skeleton } from '../../ui/index.ts';
+import { capped, Icon, part, Skeleton } from '../../ui/index.ts';
 import styles from './notices.module.css';
 import { unread } from './unread.ts';
 
 const Panel = part(async () => (await import('./Panel.tsx')).Panel);
-const MOST_SHOWN = 99;
 
 export function Bell() {
   const left = useStore(unread);
   const [isOpen, panel] = useDisclosure();
-  const shown = left > MOST_SHOWN ? `${MOST_SHOWN}+` : String(left);
+  const shown = capped(left);
   return (
     <>
       <UnstyledButton
