@@ -5,22 +5,25 @@ import './theme/tokens.css';
 import { MantineProvider } from '@mantine/core';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
-import { lazy, StrictMode, Suspense, useEffect } from 'react';
+import { StrictMode, Suspense, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider, useQuery } from 'urql';
 import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
 import { router } from './router.tsx';
 import { theme } from './theme/theme.ts';
-import { Failure } from './ui/index.ts';
+import { Failure, shown } from './ui/index.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 setNonce(nonce);
 
-/** Toasts are loaded beside the page, with their styles. */
-const Notifications = lazy(async () => {
-  await import('@mantine/notifications/styles.layer.css');
-  return { default: (await import('@mantine/notifications')).Notifications };
-});
+/** Toasts are loaded beside the page, with their styles; a page does without them if that fails. */
+const Notifications = shown(
+  async () => {
+    await import('@mantine/notifications/styles.layer.css');
+    return (await import('@mantine/notifications')).Notifications;
+  },
+  () => null,
+);
 
 const client = connect();
 const isFollowing = createStore(false);

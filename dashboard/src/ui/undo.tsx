@@ -4,9 +4,11 @@ import { Button, Group } from '@mantine/core';
 
 const SHOWN_MS = 8_000;
 
-/** Show the toast; its code is loaded with the first one. */
+/** Show the toast, unless its code cannot be loaded: the act itself was done. */
 export async function offerUndo(message: string, undo: () => void): Promise<void> {
-  const { notifications } = await import('@mantine/notifications');
+  const loaded = await import('@mantine/notifications').catch(() => undefined);
+  if (!loaded) return;
+  const { notifications } = loaded;
   const id = notifications.show({
     autoClose: SHOWN_MS,
     closeButtonProps: { 'aria-label': 'Close' },

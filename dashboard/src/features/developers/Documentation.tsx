@@ -1,15 +1,15 @@
 // The public pages for developers: each is a chunk of its own.
 
-import { type ComponentType, lazy, Suspense } from 'react';
-import { Card, Page, Skeleton } from '../../ui/index.ts';
+import { type ComponentType, Suspense } from 'react';
+import { Card, Page, shown, Skeleton, Unloaded } from '../../ui/index.ts';
 import styles from './developers.module.css';
 import { Header } from './Header.tsx';
 import { PLACES } from './places.ts';
 
 const PAGES: Record<string, ComponentType> = {
-  '/docs/rest': lazy(() => import('./RestPage.tsx').then(({ RestPage }) => ({ default: RestPage }))),
-  '/docs/webhooks': lazy(() => import('./WebhooksPage.tsx').then(({ WebhooksPage }) => ({ default: WebhooksPage }))),
-  '/docs/tools': lazy(() => import('./ToolsPage.tsx').then(({ ToolsPage }) => ({ default: ToolsPage }))),
+  '/docs/rest': shown(async () => (await import('./RestPage.tsx')).RestPage, Unavailable),
+  '/docs/webhooks': shown(async () => (await import('./WebhooksPage.tsx')).WebhooksPage, Unavailable),
+  '/docs/tools': shown(async () => (await import('./ToolsPage.tsx')).ToolsPage, Unavailable),
 };
 
 export function Documentation({ path }: { path: string }) {
@@ -26,6 +26,14 @@ export function Documentation({ path }: { path: string }) {
         </Suspense>
       </main>
     </>
+  );
+}
+
+function Unavailable() {
+  return (
+    <Page title="Developers">
+      <Unloaded />
+    </Page>
   );
 }
 
