@@ -1,11 +1,12 @@
 """Settings: keys and webhooks as their owner makes them, people, the company, and what a member is shown."""
 
+import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
@@ -44,6 +45,26 @@ async def test_a_key_is_shown_once_works_and_is_revoked(
     assert (allowed.status_code, refused.status_code) == (200, 403)
     assert await API_KEYS.where(name="Shop", revoked_at=None).read(scene.services, "id") == []
     assert key not in await page.content()
+
+
+async def test_the_webhooks_below_the_keys_do_not_move_when_these_arrive(windows: Windows, account: Opened):
+    screen = await windows.owner(account)
+    arrived = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "query KeysPage" in (route.request.post_data or ""):
+            await arrived.wait()
+        await route.continue_()
+
+    await screen.page.route("**/graphql", hold)
+    await screen.open("/settings/keys")
+    await screen.page.evaluate("() => new Promise(done => requestIdleCallback(done))")
+    added = screen.page.get_by_role("button", name="New webhook")
+    before = await added.count()
+    arrived.set()
+    await added.wait_for()
+
+    assert before == 0
 
 
 async def make_webhook(screen: Screen) -> None:
@@ -154,6 +175,8 @@ async def test_an_owner_names_the_company_and_every_page_of_the_settings_is_soun
     screen = await windows.owner(account)
     await screen.open("/settings/company")
     await screen.fill("Company name", "Blue Door Bakery")
+    await screen.page.get_by_role("link", name="Home").click()
+    await screen.press("Stay here")
     await screen.press("Save the company")
     await screen.sees("Saved")
     await screen.page.get_by_role("button", name="Blue Door Bakery").wait_for()

@@ -1,4 +1,4 @@
-// API keys and webhooks: what other programs reach the account by, and what is told to them.
+// API keys and webhooks: the access of other programs to the account, and the events posted to them.
 
 import { Button, Switch } from '@mantine/core';
 import { useState } from 'react';
@@ -76,7 +76,7 @@ export function KeysPage() {
       {keys?.length === 0 && <Empty>There are no keys yet. A key lets a program use the REST and GraphQL APIs.</Empty>}
       {keys && keys.length > 0 && <KeyTable keys={keys} onMade={show} onChanged={again} />}
       <KeyForm isOpen={isAdding} onClose={() => setAdding(false)} onMade={show} />
-      <Webhooks />
+      {(keys || error) && <Webhooks /> /* not before: they would move under the pointer when the keys arrive */}
     </SettingsPage>
   );
 }
