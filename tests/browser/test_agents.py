@@ -80,6 +80,10 @@ async def test_the_settings_of_an_agent_are_kept_and_it_is_activated_and_deleted
     page = screen.page
     await screen.open(f"/agents/{id}?tab=settings")
     await screen.fill("Goals", "Book a visit.")
+    for leave in (page.get_by_role("tab", name="Try it"), page.get_by_role("link", name="Home")):
+        await leave.click()
+        await page.get_by_role("dialog", name="Leave without saving?").wait_for()
+        await screen.press("Stay here")
     await save(screen, "What it is told")
     await page.get_by_role("radio", name="Approve").check()
     await page.get_by_role("checkbox", name="Monday").check()

@@ -4,7 +4,7 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type ResultOf, ViewerQuery } from '../../graphql/index.ts';
-import { Badge, Card, Failure, Refused, Skeleton, useAct } from '../../ui/index.ts';
+import { Badge, Card, Failure, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { Deletion } from './Deletion.tsx';
 import { Export } from './Export.tsx';
@@ -34,7 +34,7 @@ export function CompanyPage() {
 function CompanyForm({ account }: { account: Data['account'] }) {
   const act = useAct(UpdateCompany);
   const client = useClient();
-  const [isSaved, setSaved] = useState(false);
+  const [state, setState] = useState<'changed' | 'saved'>();
   const wrong = (name: string) => (act.refusal?.field === name ? act.refusal.text : undefined);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -47,12 +47,14 @@ function CompanyForm({ account }: { account: Data['account'] }) {
       time_zone: text('time_zone') || null,
     };
     const done = await act.run({ changes });
-    setSaved(done !== undefined);
-    if (done) await client.query(ViewerQuery, {}, { requestPolicy: 'network-only' });
+    if (!done) return;
+    setState('saved');
+    await client.query(ViewerQuery, {}, { requestPolicy: 'network-only' });
   };
   return (
     <Card title="Company">
-      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setSaved(false)}>
+      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setState('changed')}>
+        <Unsaved isChanged={state === 'changed'} />
         <TextInput
           name="company_name"
           label="Company name"
@@ -87,7 +89,7 @@ function CompanyForm({ account }: { account: Data['account'] }) {
           <Button type="submit" loading={act.isBusy}>
             Save the company
           </Button>{' '}
-          {isSaved && (
+          {state === 'saved' && (
             <span role="status">
               <Badge kind="good">Saved</Badge>
             </span>

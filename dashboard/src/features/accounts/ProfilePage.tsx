@@ -3,7 +3,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useViewer } from '../../graphql/index.ts';
-import { Badge, Card, Facts, Refused, useAct, words } from '../../ui/index.ts';
+import { Badge, Card, Facts, Refused, Unsaved, useAct, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { UpdateViewer } from './mutations.ts';
 import { SettingsPage } from './SettingsPage.tsx';
@@ -36,15 +36,16 @@ export function ProfilePage() {
 function NameForm() {
   const { first_name, last_name } = useViewer();
   const act = useAct(UpdateViewer);
-  const [isSaved, setSaved] = useState(false);
+  const [state, setState] = useState<'changed' | 'saved'>();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const changes = { first_name: String(given.get('first_name')), last_name: String(given.get('last_name')) };
-    setSaved((await act.run({ changes })) !== undefined);
+    if (await act.run({ changes })) setState('saved');
   };
   return (
-    <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setSaved(false)}>
+    <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setState('changed')}>
+      <Unsaved isChanged={state === 'changed'} />
       <TextInput name="first_name" label="First name" defaultValue={first_name} />
       <TextInput name="last_name" label="Last name" defaultValue={last_name} />
       {act.refusal && <Refused refusal={act.refusal} />}
@@ -52,7 +53,7 @@ function NameForm() {
         <Button type="submit" loading={act.isBusy}>
           Save the name
         </Button>{' '}
-        {isSaved && (
+        {state === 'saved' && (
           <span role="status">
             <Badge kind="good">Saved</Badge>
           </span>

@@ -4,7 +4,7 @@ import { Button, Checkbox, MultiSelect, NumberInput, Radio, Select, Textarea, Te
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay, type VariablesOf } from '../../graphql/index.ts';
-import { Card, grouped, Refused, useAct, words } from '../../ui/index.ts';
+import { Card, grouped, Refused, Unsaved, useAct, words } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { DAYS, MODES } from './model.ts';
 import { UpdateAgent } from './mutations.ts';
@@ -72,6 +72,7 @@ function Part({ title, agent, names, render: Fields }: PartProps) {
   };
   return (
     <Card title={title}>
+      <Unsaved isChanged={!isSaved} isInTab />
       <form className={styles.fields} onSubmit={(event) => void save(event)}>
         <Fields agent={agent} values={values} set={(changes) => setValues({ ...values, ...changes })} />
         {act.refusal && <Refused refusal={act.refusal} />}
