@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
+from app.domain.templates import service as templates
 from tests.browser.screen import NARROW, Screen, Windows, shown
 from tests.factories.accounts import USERS, add_user
+from tests.factories.agents import FAQ, add_agent
 from tests.factories.billing import balance_of
+from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
 from tests.graphql.live import PHONE, Scene
@@ -117,6 +121,46 @@ async def test_a_conversation_is_left_unread_and_a_template_begins_a_text_by_key
     await screen.page.get_by_text("Choose a conversation").wait_for()
 
     assert not await is_read(scene, account)
+
+
+async def test_a_template_and_a_suggestion_fill_the_field_and_nothing_is_sent(
+    windows: Windows, scene: Scene, account: Opened
+):
+    async with scene.unit() as unit:
+        await templates.create(unit, "Hours", "See our page.")
+        await add_agent(unit, {"mode": "approve"})
+    await scene.receive("When are you open?")
+    screen = await windows.owner(account)
+    field = screen.page.get_by_label(FIELD)
+    await open_thread(screen, "When are you open?")
+    await screen.page.keyboard.press("t")
+    await screen.page.get_by_role("menuitem", name="Hours").press("Enter")
+    await expect(field).to_have_value("See our page.")
+    await field.fill("")
+    await screen.press("Suggest")
+    await expect(field).to_have_value(FAQ["When are you open?"])
+
+    assert await MESSAGES.where(direction="outbound").count(scene.services) == 0
+
+
+async def test_possible_opt_outs_are_decided_with_one_key_each(windows: Windows, scene: Scene, account: Opened):
+    phones = (PHONE, "+12025550144")
+    for phone in phones:
+        inbound = InboundMessage(f"in-{phone}", phone, account.phone_number, "STOP what time is the showing")
+        await scene.services.inbox.receive("sandbox", inbound)
+    await scene.dispatch()
+    screen = await windows.owner(account)
+    asked = screen.page.get_by_text("Was this an opt-out?")
+    await screen.open("/inbox/possible-opt-out")
+    for phone, key in zip(phones, ("y", "x"), strict=True):
+        await screen.page.get_by_role("link", name=shown(phone)).click()
+        await asked.wait_for()
+        await screen.page.keyboard.press(key)
+        await asked.wait_for(state="hidden")
+    await scene.dispatch()
+    await screen.sees("No reply waits for a decision.")
+
+    assert await CONTACTS.read(scene.services, "status") == ["opted_out", "active"]
 
 
 async def test_a_suggestion_that_cannot_be_made_says_why_and_costs_nothing(

@@ -6,6 +6,7 @@ import type { Conversation } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
 import { instant, offerUndo, useAct } from '../../ui/index.ts';
 import { SetStatus, Snooze } from './mutations.ts';
+import { nextOf } from './order.ts';
 
 const MORNING = 9;
 
@@ -27,7 +28,8 @@ function morning(now: Date, days: number): Date {
 
 interface SnoozeMenuProps {
   conversation: Conversation;
-  onSnoozed: () => void;
+  /** Called with the conversation that is shown next. */
+  onSnoozed: (next?: number) => void;
 }
 
 export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeMenuProps) {
@@ -38,8 +40,9 @@ export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeM
     if (key === 's') setOpen(true);
   });
   const snooze = async (until: Date) => {
+    const next = nextOf(id);
     if (!(await act.run({ id, snoozed_until: until.toISOString() }))) return;
-    onSnoozed();
+    onSnoozed(next);
     void offerUndo(`Put off: ${contact.label}`, () => void reopen.run({ id, status: 'open' }));
   };
   return (

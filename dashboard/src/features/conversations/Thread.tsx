@@ -1,9 +1,9 @@
 // A conversation: its messages, what is decided about it, and the field for the reply.
 
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
+import { Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useQuery } from 'urql';
-import { changed, type Message, useStore, useViewer } from '../../graphql/index.ts';
+import { changed, type Conversation, type Message, useStore, useViewer } from '../../graphql/index.ts';
 import { Button } from '@mantine/core';
 import { Empty, Failure, Heading, Icon, part, Skeleton } from '../../ui/index.ts';
 import { Bubble, WaitingBubble } from './Bubble.tsx';
@@ -28,7 +28,6 @@ export function Thread({ id, view }: { id: number; view: View }) {
   const conversation = data?.conversation;
   const { entries, refresh } = useEntries(id, thread.messages[0]?.created_at, conversation?.version);
   const isFirstLoad = thread.isLoading && thread.messages.length === 0;
-  useReading(conversation, thread.messages);
   const viewer = useViewer();
   const isOfOthers = ({ direction, actor }: Message) =>
     direction === 'outbound' && !(actor.kind === 'user' && actor.id === viewer.id);
@@ -47,17 +46,18 @@ export function Thread({ id, view }: { id: number; view: View }) {
       </div>
     );
   }
-  const leave = () => {
+  const leave = (next?: number) => {
     changed();
-    void navigate({ to: '/inbox/$view', params: { view }, search: true });
+    if (next) void navigate({ to: '/inbox/$view/$id', params: { view, id: next }, search: true });
+    else void navigate({ to: '/inbox/$view', params: { view }, search: true });
   };
   return (
     <>
       <section className={styles.thread} aria-label={`Conversation with ${conversation.contact.label}`}>
-        <ThreadHead conversation={conversation} view={view} onClosed={leave} />
+        <ThreadHead conversation={conversation} view={view} onLeave={leave} />
         {thread.error && <Failure error={thread.error} retry={thread.refresh} />}
         <Log
-          id={id}
+          conversation={conversation}
           messages={thread.messages}
           entries={isFirstLoad ? [] : entries}
           onChanged={refresh}
@@ -86,7 +86,7 @@ function load(again: (options: { requestPolicy: 'network-only' }) => void, refre
 }
 
 interface LogProps {
-  id: number;
+  conversation: Conversation;
   messages: Message[];
   entries: Entry[];
   onChanged: () => void;
@@ -95,12 +95,15 @@ interface LogProps {
   more: () => void;
 }
 
-function Log({ id, messages, entries, onChanged, hasMore, isLoading, more }: LogProps) {
+function Log({ conversation, messages, entries, onChanged, hasMore, isLoading, more }: LogProps) {
+  const { id, read_up_to } = conversation;
+  const firstUnread = useFirstUnread(messages, read_up_to);
   const waiting = useStore(outbox).filter(
     (text) => text.conversationId === id && !messages.some((message) => isSame(text, message)),
   );
   const lines = linesOf(messages, hasMore ? entries.filter(({ at }) => at > (messages[0]?.created_at ?? '')) : entries);
-  const box = useFollowing(lines.at(-1)?.key, waiting.length);
+  const { box, isAtEnd } = useFollowing(lines.at(-1)?.key, waiting.length);
+  useReading(conversation, isAtEnd ? messages : []);
   return (
     // The log scrolls, so it takes the focus.
     <div ref={box} className={styles.log} role="log" aria-label="Messages" tabIndex={0}>
@@ -112,6 +115,7 @@ function Log({ id, messages, entries, onChanged, hasMore, isLoading, more }: Log
       {lines.map(({ key, at, message, entry }, index) => (
         <div key={key}>
           <Day at={at} before={lines[index - 1]?.at} />
+          {message && message.id === firstUnread && <div className={`${styles.day} ${styles.news}`}>New</div>}
           {message && <Bubble message={message} />}
           {entry && <EntryLine entry={entry} onChanged={onChanged} />}
         </div>
@@ -145,27 +149,40 @@ function Day({ at, before }: { at: string; before?: string }) {
   return isSame ? null : <div className={styles.day}>{day}</div>;
 }
 
+/** Return the first text that was not read when the thread was opened, if texts before it were. */
+function useFirstUnread(messages: Message[], readUpTo: number | null): number | undefined {
+  const [found, setFound] = useState<{ id?: number }>();
+  if (!found && messages.length > 0) {
+    const place = messages.findIndex((message) => isInbound(message) && message.id > (readUpTo ?? 0));
+    setFound({ id: place > 0 ? messages[place]?.id : undefined });
+  }
+  return found?.id;
+}
+
 const AT_END = 120;
 
-/** Keep the end in view while the reader is there, and jump to it with a text of one's own. */
+/** Begin at the texts that were not read; keep the end in view while the reader is there, and after an own text. */
 function useFollowing(lastId: string | undefined, waiting: number) {
   const box = useRef<HTMLDivElement>(null);
-  const seen = useRef({ lastId, waiting, isAtEnd: true });
+  const seen = useRef({ lastId: undefined as string | undefined, waiting });
+  const [isAtEnd, setAtEnd] = useState(true);
   useEffect(() => {
     const element = box.current;
     const note = () => {
-      if (element) seen.current.isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < AT_END;
+      if (element) setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < AT_END);
     };
     element?.addEventListener('scroll', note, { passive: true });
     return () => element?.removeEventListener('scroll', note);
   }, []);
   const follow = useEffectEvent(() => {
     const isOwn = waiting > seen.current.waiting;
-    if (seen.current.isAtEnd || isOwn) box.current?.scrollTo({ top: box.current.scrollHeight });
-    Object.assign(seen.current, { lastId, waiting });
+    const news = seen.current.lastId ? null : box.current?.querySelector(`.${styles.news}`);
+    if (news) news.scrollIntoView();
+    else if (isAtEnd || isOwn) box.current?.scrollTo({ top: box.current.scrollHeight });
+    seen.current = { lastId, waiting };
   });
   useLayoutEffect(() => follow(), [lastId, waiting]);
-  return box;
+  return { box, isAtEnd };
 }
 
 const SKEW = 60_000;

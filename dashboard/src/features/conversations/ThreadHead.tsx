@@ -10,6 +10,7 @@ import { Badge, Heading, Icon, offerUndo, Refused, useAct } from '../../ui/index
 import styles from './inbox.module.css';
 import { Assign, MarkUnread, SetStatus } from './mutations.ts';
 import { usePresent } from './presence.ts';
+import { nextOf } from './order.ts';
 import { InboxUsers } from './queries.ts';
 import { SnoozeMenu } from './SnoozeMenu.tsx';
 import { useNames } from './useNames.ts';
@@ -18,22 +19,24 @@ import type { View } from './views.ts';
 interface ThreadHeadProps {
   conversation: Conversation;
   view: View;
-  onClosed: () => void;
+  /** Called when the conversation is left: with the one that is shown next, or for the list. */
+  onLeave: (next?: number) => void;
 }
 
-export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
+export function ThreadHead({ conversation, view, onLeave }: ThreadHeadProps) {
   const { id, contact, status } = conversation;
   const mayChange = useMay('conversations:write');
   const act = useAct(SetStatus);
   const isOpen = status === 'open';
   const toggle = async () => {
+    const next = nextOf(id);
     if (!(await act.run({ id, status: isOpen ? 'closed' : 'open' })) || !isOpen) return;
-    onClosed();
+    onLeave(next);
     void offerUndo(`Closed: ${contact.label}`, () => void act.run({ id, status: 'open' }));
   };
   const unread = useAct(MarkUnread);
   const leaveUnread = async () => {
-    if (await unread.run({ id })) onClosed();
+    if (await unread.run({ id })) onLeave();
   };
   useKeys((key) => {
     if (key === 'e' && mayChange) void toggle();
@@ -48,9 +51,12 @@ export function ThreadHead({ conversation, view, onClosed }: ThreadHeadProps) {
         <Heading>{contact.label}</Heading>
         <Others id={id} />
       </div>
+      <Link to="/contacts/$id" params={{ id: contact.id }} className={styles.about} aria-label="About this person">
+        <Icon name="contacts" />
+      </Link>
       <div className={styles.threadActions}>
         {mayChange && <Assignee conversation={conversation} />}
-        {mayChange && isOpen && <SnoozeMenu conversation={conversation} onSnoozed={onClosed} />}
+        {mayChange && isOpen && <SnoozeMenu conversation={conversation} onSnoozed={onLeave} />}
         {mayChange && (
           <Button variant="default" size="xs" loading={act.isBusy} onClick={() => void toggle()}>
             {isOpen ? 'Close' : 'Open again'}
