@@ -11,7 +11,7 @@ from playwright.async_api import Browser, BrowserContext, Locator, Page
 from app.domain.onboarding.service import Opened
 from tests.oauth.browsing import Forms
 
-Role = Literal["button", "checkbox", "combobox", "link", "radio", "textbox"]
+Role = Literal["button", "checkbox", "combobox", "link", "radio", "switch", "textbox"]
 WIDE, NARROW = 1280, 390
 HEIGHT = 844
 WRITES_PICTURES = "MESSAGING_WRITE_PICTURES" in os.environ
@@ -26,7 +26,7 @@ PATIENCE_MS = 20_000
 FARTHEST = 80
 """The most presses of a key on the way to a control."""
 VIOLATIONS = """
-async rules => (await axe.run(document, rules)).violations.flatMap(({ id, nodes }) =>
+async ([within, rules]) => (await axe.run(within, rules)).violations.flatMap(({ id, nodes }) =>
   nodes.map(({ html, failureSummary }) => [id, html.slice(0, 160), (failureSummary ?? '').slice(0, 200)]))
 """
 """Returns what axe found. Its whole answer would take three times as long, for all that passes is in it."""
@@ -103,10 +103,11 @@ class Screen:
         """Wait until a text is shown."""
         await self.page.get_by_text(text).first.wait_for()
 
-    async def check(self, folder: Path | None = None, name: str = "") -> None:
+    async def check(self, folder: Path | None = None, name: str = "", within: str = "html") -> None:
         """Assert in both themes that axe finds nothing, nothing overflows and nothing was complained of.
 
-        With `MESSAGING_WRITE_PICTURES` in the environment, save a picture of each theme in the folder.
+        With `MESSAGING_WRITE_PICTURES` in the environment, save a picture of each theme in the folder. Colors are
+        examined within an element, by default all of them.
         """
         examined = ""
         for theme in ("light", "dark"):
@@ -117,16 +118,17 @@ class Screen:
             if folder and WRITES_PICTURES:
                 await self.page.screenshot(path=folder / f"{name}-{theme}.png")
             elements = await self.page.evaluate("document.body.outerHTML")
-            found = await self._violations(AXE_COLOR_RULES if elements == examined else AXE_RULES)
+            is_known = elements == examined
+            found = await self._violations(within if is_known else "html", AXE_COLOR_RULES if is_known else AXE_RULES)
             assert not found, "\n".join(map(str, found))
             examined = elements
         assert await self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert not self.complaints, self.complaints
 
-    async def _violations(self, rules: dict[str, Any]) -> list[Any]:
+    async def _violations(self, within: str, rules: dict[str, Any]) -> list[Any]:
         if not await self.page.evaluate("'axe' in window"):
             await self.page.evaluate(self.axe)
-        return await self.page.evaluate(VIOLATIONS, rules)
+        return await self.page.evaluate(VIOLATIONS, [within, rules])
 
 
 @dataclass

@@ -37,6 +37,7 @@ DIALOGS = {
 """The buttons that open a dialog, by page."""
 
 HOLDS = "() => document.activeElement?.closest('[role=dialog]') !== null"
+DIALOG = "[role=dialog]"
 
 
 async def test_every_dialog_is_sound_on_a_phone_keeps_the_focus_and_gives_it_back(
@@ -54,19 +55,20 @@ async def test_every_dialog_is_sound_on_a_phone_keeps_the_focus_and_gives_it_bac
 
 
 async def open_and_leave(screen: Screen, name: str) -> None:
-    """Open a dialog by Enter, go through it by Tab, and leave it by Escape."""
+    """Open a dialog by Enter, go through it by Tab, and leave it by Escape; `test_every_page` reaches its button."""
     page = screen.page
-    dialog = page.get_by_role("dialog")
-    opener = await screen.reach("button", name)
-    await page.keyboard.press("Enter")
+    dialog = page.locator(DIALOG)
+    opener = page.get_by_role("button", name=name, exact=True).first
+    await opener.press("Enter")
     await dialog.wait_for()
     await page.wait_for_function(HOLDS)
     await page.evaluate(QUIET)
     controls = await dialog.locator("a, button, input, select, textarea").count()
     for _ in range(controls + 1):
         await page.keyboard.press("Tab")
-        await page.wait_for_function(HOLDS)  # behind the parts of a date, the dialog takes it back a moment later
-    await screen.check()
+        if not await page.evaluate(HOLDS):
+            await page.wait_for_function(HOLDS)  # behind the parts of a date, the dialog takes it back a moment later
+    await screen.check(within=DIALOG)
     await page.keyboard.press("Escape")
     await dialog.wait_for(state="hidden")
     await page.wait_for_function("each => each === document.activeElement", arg=await opener.element_handle())
