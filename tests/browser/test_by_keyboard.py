@@ -5,10 +5,10 @@ import pytest
 from playwright.async_api import Route
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import Windows
+from tests.browser.screen import Windows, shown
 from tests.factories.accounts import API_KEYS
 from tests.factories.automations import AUTOMATIONS
-from tests.factories.contacts import CONTACTS
+from tests.factories.contacts import CONTACTS, add_contacts
 from tests.factories.sequences import SEQUENCE_STEPS
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
 from tests.graphql.live import PHONE, Scene
@@ -25,6 +25,8 @@ LISTS = (
     ("/keywords", "KeywordsPage", "New keyword", "button"),
 )
 """Each list with the query of its page and the control that adds to it."""
+
+NAMES = "found => found.map(each => each.ariaLabel)"
 
 
 async def test_an_api_key_and_a_webhook_are_made_by_keyboard_alone(windows: Windows, scene: Scene, account: Opened):
@@ -104,3 +106,35 @@ async def test_a_control_reached_while_a_list_loads_keeps_the_focus_when_the_lis
         await screen.page.locator("main [class*=empty]").wait_for()
         assert await control.evaluate("each => each === document.activeElement"), name
         await screen.page.unroute("**/graphql", hold)
+
+
+async def test_contacts_are_chosen_by_keys_and_single_keys_can_be_turned_off(
+    windows: Windows, scene: Scene, account: Opened
+):
+    phones = [f"+1202555{number}" for number in range(1000, 1040)]
+    await add_contacts(scene.services, account.account_id, phones)
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/contacts?sort=name")
+    await screen.reach("link", shown(phones[0]))
+    for key in ("ArrowDown", "x"):
+        await page.keyboard.press(key)
+    await screen.sees("1 contact chosen")
+    for _ in range(3):
+        await page.keyboard.press("Shift+ArrowDown")
+    await screen.sees("4 contacts chosen")
+    await page.keyboard.press("x")
+    await screen.sees("3 contacts chosen")
+    chosen = await page.get_by_role("grid").get_by_role("checkbox", checked=True).evaluate_all(NAMES)
+    assert chosen == [f"Choose {shown(phone)}" for phone in phones[1:4]]
+
+    await page.keyboard.press("?")
+    await screen.reach("switch", "Keys without Ctrl, ⌘ or Alt")
+    await page.keyboard.press("Space")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("dialog").wait_for(state="hidden")
+    for key in ("x", "?", "g", "i"):
+        await page.keyboard.press(key)
+    await screen.sees("3 contacts chosen")
+    await page.keyboard.press("Enter")
+    await screen.heading(shown(phones[4])).wait_for()

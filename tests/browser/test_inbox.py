@@ -220,3 +220,21 @@ async def test_a_first_text_begins_a_conversation(windows: Windows, scene: Scene
     await screen.page.get_by_role("log").get_by_text("Your table is booked.").wait_for()
 
     assert await sent(scene) == ["Your table is booked."]
+
+
+async def test_a_sign_out_asks_before_it_deletes_unsent_texts(windows: Windows, scene: Scene, account: Opened):
+    await scene.receive("Hi")
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/inbox")
+    await page.get_by_role("link", name="Hi").click()
+    await screen.fill(FIELD, "We are closed on Monday.")
+    for answer in ("Keep it", "Sign out and delete 1 unsent text"):
+        await screen.press(account.email)
+        await page.get_by_role("menuitemradio", name="Dark").click()
+        await screen.press(account.email)
+        await page.get_by_role("menuitem", name="Sign out").click()
+        assert await page.get_by_label(FIELD).input_value() == "We are closed on Monday."
+        await page.get_by_role("dialog", name="Delete 1 unsent text?").get_by_role("button", name=answer).click()
+    await screen.sees("You are signed out.")
+    assert await page.evaluate("Object.values(localStorage)") == ["dark"]

@@ -1,6 +1,8 @@
 // The help that lists all keys.
 
-import { Kbd, Modal } from '@mantine/core';
+import { Kbd, Modal, Switch } from '@mantine/core';
+import { useStore } from '../graphql/index.ts';
+import { setSingleKeys, singleKeys } from './keys.ts';
 import { PLACES } from './navigation.ts';
 import styles from './shell.module.css';
 import { type ShownProps, useShown } from './shown.ts';
@@ -18,6 +20,9 @@ const KEYS: [string, string][] = [
   ['e', 'Inbox: close the conversation, open the next one'],
   ['s', 'Inbox: put the conversation off'],
   ['y x', 'Inbox: decide on a possible opt-out: opted out, or not'],
+  ['↓ ↑', 'Contacts: next and previous contact'],
+  ['x', 'Contacts: choose the contact'],
+  ['⇧ ↓', 'Contacts: choose one contact after the other'],
   ['⌘/Ctrl ⏎', 'Send the text'],
   ['⌘/Ctrl S', 'Campaign: save the draft'],
   ['Alt 1-4', 'Campaign: open a step of the editor'],
@@ -26,8 +31,16 @@ const KEYS: [string, string][] = [
 
 export function KeysHelp({ isOpen, onClose }: ShownProps) {
   const isShown = useShown(isOpen);
+  const areOn = useStore(singleKeys);
   return (
     <Modal opened={isShown} onClose={onClose} title="Keyboard shortcuts">
+      <Switch
+        mb="md"
+        label="Keys without Ctrl, ⌘ or Alt"
+        description="Off, they do nothing. This list stays in the menu with your name."
+        checked={areOn}
+        onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
+      />
       <dl className={styles.keys}>
         {KEYS.map(([key, meaning]) => (
           <Key key={key} keys={key} meaning={meaning} />

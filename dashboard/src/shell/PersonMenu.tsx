@@ -4,7 +4,8 @@ import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useViewer } from '../graphql/index.ts';
 import styles from './shell.module.css';
-import { showKeys } from './shown.ts';
+import { showKeys, showSignOut } from './shown.ts';
+import { countUnsent, signOut } from './signOut.ts';
 
 const APPEARANCES = [
   ['auto', 'As the system'],
@@ -13,7 +14,7 @@ const APPEARANCES = [
 ] as const;
 
 export function PersonMenu() {
-  const { email, first_name, company_name } = useViewer();
+  const { id, email, first_name, company_name } = useViewer();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <Menu width={240} position="top-start" withinPortal>
@@ -48,24 +49,8 @@ export function PersonMenu() {
         <Menu.Item component={Link} to="/settings/profile">
           Your settings
         </Menu.Item>
-        <Menu.Item onClick={signOut}>Sign out</Menu.Item>
+        <Menu.Item onClick={() => (countUnsent(id) > 0 ? showSignOut.set(true) : signOut())}>Sign out</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
-}
-
-/** Send the form that ends the session: its token came with the page. What one person typed is not left for the next. */
-function signOut(): void {
-  localStorage.clear();
-  const token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]');
-  const form = document.createElement('form');
-  form.method = 'post';
-  form.action = '/logout';
-  const field = document.createElement('input');
-  field.type = 'hidden';
-  field.name = 'form_token';
-  field.value = token?.content ?? '';
-  form.append(field);
-  document.body.append(form);
-  form.submit();
 }

@@ -1,4 +1,4 @@
-// Keys that lead to pages, to the command palette, and to the help that lists all keys.
+// Keys that lead to pages, and the dialogs that open over every page.
 
 import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';
@@ -7,16 +7,18 @@ import { dialog } from '../ui/index.ts';
 import { useCommandKey, useKeys } from './keys.ts';
 import { Later } from './Later.tsx';
 import { PLACES } from './navigation.ts';
-import { showKeys, showPalette } from './shown.ts';
+import { showKeys, showPalette, showSignOut } from './shown.ts';
 
 const KeysHelp = dialog(async () => (await import('./KeysHelp.tsx')).KeysHelp);
 const Palette = dialog(async () => (await import('./Palette.tsx')).Palette);
+const SignOut = dialog(async () => (await import('./SignOut.tsx')).SignOut);
 
 export function Shortcuts() {
   const navigate = useNavigate();
   const isLeading = useRef(false);
   const keys = useStore(showKeys);
   const palette = useStore(showPalette);
+  const leaving = useStore(showSignOut);
   useCommandKey('k', () => showPalette.set(true));
   useKeys((key, event) => {
     if (key === '?') showKeys.set(true);
@@ -32,6 +34,9 @@ export function Shortcuts() {
       </Later>
       <Later isWanted={palette}>
         <Palette isOpen={palette} onClose={() => showPalette.set(false)} />
+      </Later>
+      <Later isWanted={leaving}>
+        <SignOut isOpen={leaving} onClose={() => showSignOut.set(false)} />
       </Later>
     </>
   );

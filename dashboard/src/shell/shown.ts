@@ -5,6 +5,7 @@ import { createStore } from '../graphql/index.ts';
 
 export const showPalette = createStore(false);
 export const showKeys = createStore(false);
+export const showSignOut = createStore(false);
 
 export interface ShownProps {
   isOpen: boolean;

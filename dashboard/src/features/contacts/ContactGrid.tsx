@@ -6,6 +6,7 @@ import { type Dispatch, memo, type MouseEvent, type SetStateAction, useEffect, u
 import type { Pages } from '../../graphql/index.ts';
 import { Badge, grouped, Phone, Time, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
+import { onGridKey } from './gridKeys.ts';
 import type { ContactItem } from './queries.ts';
 
 const ROW = 40;
@@ -34,6 +35,7 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
   }, [last, rows.length]);
   const open = useOpen();
   const isAll = rows.every(({ id }) => chosen.has(id));
+  const choose = (indexes: number[], isToggled: boolean) => onChoose((old) => withRows(old, rows, indexes, isToggled));
   const chooseAll = () => onChoose(new Set(isAll ? [] : rows.map(({ id }) => id)));
   return (
     <div
@@ -43,6 +45,7 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
       aria-label="Contacts"
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       onClick={open}
+      onKeyDown={(event) => onGridKey(event, rows.length, { onChoose: choose, onShow: virtual.scrollToIndex })}
     >
       <div role="rowgroup">
         <div className={styles.headRow} role="row" aria-rowindex={1}>
@@ -86,6 +89,16 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
       </div>
     </div>
   );
+}
+
+/** Return the choice with the contacts of some rows added, or the one of a row that was chosen before taken out. */
+function withRows(chosen: ReadonlySet<number>, rows: ContactItem[], indexes: number[], isToggled: boolean) {
+  const next = new Set(chosen);
+  for (const index of indexes) {
+    const id = rows[index]?.id ?? 0;
+    if (!isToggled || !next.delete(id)) next.add(id);
+  }
+  return next;
 }
 
 /** Open the contact whose link is clicked: one handler for all rows, which are cheaper without one of their own. */
