@@ -115,7 +115,7 @@ async def test_contacts_are_chosen_by_keys_and_single_keys_can_be_turned_off(
     await add_contacts(scene.services, account.account_id, phones)
     screen = await windows.owner(account)
     page = screen.page
-    await screen.open("/contacts?sort=name")
+    await screen.open("/contacts?sort=name_asc")
     await screen.reach("link", shown(phones[0]))
     for key in ("ArrowDown", "x"):
         await page.keyboard.press(key)

@@ -86,6 +86,11 @@ SMALL = """() => {
     .map(each => `${each.ariaLabel || each.innerText || each.labels?.[0]?.innerText} ${each.offsetHeight}`);
 }"""
 """Finds the controls that are less than 44 pixels high; links in a text and what has a label to press are exempt."""
+OVERFLOWS = """async () => {
+  for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
+  return document.documentElement.scrollWidth > innerWidth;
+}"""
+"""Tells whether the page is wider than the window; charts are drawn anew a frame after a change of its size."""
 NARROWEST = 320
 MOST_SHIFT = 0.1
 """The bound of a good page in web.dev/articles/cls."""
@@ -135,7 +140,7 @@ async def misfits(screen: Screen) -> dict[str, Any]:
     """
     found = {"cut": await screen.page.evaluate(CUT), "small": await screen.page.evaluate(SMALL)}
     await screen.page.set_viewport_size({"width": NARROWEST, "height": HEIGHT})
-    found["cut at 320"] = await screen.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    found["cut at 320"] = await screen.page.evaluate(OVERFLOWS)
     await screen.page.set_viewport_size({"width": NARROW, "height": HEIGHT})
     return {name: value for name, value in found.items() if value}
 

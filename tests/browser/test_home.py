@@ -88,9 +88,8 @@ async def test_items_that_need_attention_are_listed_with_links(
 ):
     await scene.receive("STOP what time is the showing")
     await ACCOUNTS.where(id=account.account_id).change(scene.services, balance=0)
-    await add_subscription(
-        scene.services, account.account_id, target_url="https://example.com/hook", failing_since=datetime.now(UTC)
-    )
+    failing = {"target_url": "https://example.com/hook", "failing_since": datetime.now(UTC)}
+    await add_subscription(scene.services, account.account_id, kind="endpoint", **failing)
     screen = await windows.owner(account)
     await screen.open("/")
     needed = screen.page.get_by_role("region", name="Needs attention")

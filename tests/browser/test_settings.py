@@ -13,6 +13,7 @@ from tests.browser.screen import Screen, Windows
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ async def test_the_webhooks_below_the_keys_do_not_move_when_these_arrive(windows
 
     async def hold(route: Route) -> None:
         if "query KeysPage" in (route.request.post_data or ""):
-            await arrived.wait()
+            await within("the count of the buttons", arrived.wait())
         await route.continue_()
 
     await screen.page.route("**/graphql", hold)

@@ -7,6 +7,8 @@ import { PLACES } from './navigation.ts';
 import styles from './shell.module.css';
 import { type ShownProps, useShown } from './shown.ts';
 
+const SINGLE = 'Keys without Ctrl, ⌘ or Alt';
+
 const KEYS: [string, string][] = [
   ['?', 'Show these keys'],
   ['⌘/Ctrl k', 'Search people, records, pages and actions'],
@@ -36,7 +38,8 @@ export function KeysHelp({ isOpen, onClose }: ShownProps) {
     <Modal opened={isShown} onClose={onClose} title="Keyboard shortcuts">
       <Switch
         mb="md"
-        label="Keys without Ctrl, ⌘ or Alt"
+        aria-label={SINGLE}
+        label={SINGLE}
         description="Off, they do nothing. This list stays in the menu with your name."
         checked={areOn}
         onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
