@@ -147,8 +147,10 @@ class ApiKeyMutation:
     """Making and ending keys."""
 
     @strawberry.mutation(
-        description="Create a key. It cannot have a scope that the caller does not have, and ends with the caller's "
-        "key, connection or user.",
+        description=(
+            "Create a key, and return it with its text. It cannot have a scope that the caller does not have, and ends "
+            "with the caller's key, connection or user."
+        ),
         directives=guarded("account:write", *MAKING),
     )
     async def create_api_key(
@@ -163,8 +165,10 @@ class ApiKeyMutation:
         return await _make(info, NewKey(name, KeyKind.svc, scopes, expires_at), idempotency_key)
 
     @strawberry.mutation(
-        description="Create a key for automations. It has scopes of automations only, and ends with the caller's key, "
-        "connected application or user.",
+        description=(
+            "Create a key for automations, and return it with its text. It has scopes of automations only, and ends "
+            "with the caller's key, connected application or user."
+        ),
         directives=guarded("webhooks:manage", *MAKING),
     )
     async def create_automation_key(
@@ -191,8 +195,10 @@ class ApiKeyMutation:
 
     @strawberry.mutation(
         graphql_type=ApiKey,
-        description="Revoke a key, for good, and everything made with it: keys, webhooks and OAuth clients stop "
-        "working within seconds.",
+        description=(
+            "Revoke a key, for good, with everything made with it, and return it: keys, webhooks and OAuth clients "
+            "stop working within seconds."
+        ),
         directives=guarded("account:write", "not_found"),
     )
     async def revoke_api_key(self, info: Info, id: KeyId) -> queries.ShownKey:
@@ -202,7 +208,9 @@ class ApiKeyMutation:
 
     @strawberry.mutation(
         graphql_type=ApiKey,
-        description="Revoke an auto_ key that the caller manages, for good. It stops working within seconds.",
+        description=(
+            "Revoke an auto_ key that the caller manages, for good, and return it. It stops working within seconds."
+        ),
         directives=guarded("webhooks:manage", "not_found"),
     )
     async def revoke_automation_key(self, info: Info, id: KeyId) -> queries.ShownKey:

@@ -216,7 +216,9 @@ class DeliveryMutation:
 
     @strawberry.mutation(
         graphql_type=WebhookDelivery,
-        description="Post a sample to a webhook, marked with the header webhook-test: true.",
+        description=(
+            "Post a sample to a webhook, and return the delivery: it is marked with the header webhook-test: true."
+        ),
         directives=guarded("webhooks:manage", "conflict", "not_found"),
     )
     async def send_test_webhook(

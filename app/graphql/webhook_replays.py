@@ -96,8 +96,8 @@ class ReplayMutation:
     @strawberry.mutation(
         graphql_type=WebhookDelivery,
         description=(
-            "Send a delivery again: the same id and body, a new timestamp. The webhook must still receive the event, "
-            "and the caller be allowed to read it."
+            "Send a delivery again, and return it: the same id and body, a new timestamp. The webhook must still "
+            "receive the event, and the caller be allowed to read it."
         ),
         directives=guarded("webhooks:manage", "conflict", "not_found"),
     )
@@ -109,8 +109,10 @@ class ReplayMutation:
 
     @strawberry.mutation(
         graphql_type=WebhookReplay,
-        description="Send chosen deliveries again, as replay_webhook_delivery does. Those that cannot be sent again "
-        "are left out, with the reason; not_found if there is none of them.",
+        description=(
+            "Send chosen deliveries again, as replay_webhook_delivery does, and return their ids. Those that cannot be "
+            "sent again are left out, with the reason; not_found if there is none of them."
+        ),
         directives=guarded("webhooks:manage", "not_found"),
     )
     async def replay_chosen_webhook_deliveries(self, info: Info, ids: DeliveryIds) -> Replay:
@@ -119,8 +121,8 @@ class ReplayMutation:
 
     @strawberry.mutation(
         description=(
-            "Send again everything of a webhook that failed, or was skipped, since an instant, of the events that it "
-            "receives. Needs the scopes to read them."
+            "Send again all deliveries of a webhook that failed, or were skipped, since an instant, of the events that "
+            "it receives, and return their number. Needs the scopes to read them."
         ),
         directives=guarded("webhooks:manage", "conflict", "not_found"),
     )

@@ -247,8 +247,8 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=Webhook,
         description=(
-            "Change a webhook. Changing its address or events takes it over, as take_over_webhook does; waiting "
-            "deliveries of an event that is left out are canceled."
+            "Change a webhook, and return it. Changing its address or events takes it over, as take_over_webhook does; "
+            "waiting deliveries of an event that is left out are canceled."
         ),
         directives=guarded("webhooks:manage", "invalid_url", "not_found", "unknown_event"),
     )
@@ -265,8 +265,8 @@ class WebhookMutation:
     @strawberry.mutation(
         graphql_type=Webhook,
         description=(
-            "Bind a webhook to the caller: from now on it ends with the caller's key, connection or user. Needs "
-            "the scopes to read its events."
+            "Bind a webhook to the caller, and return it: from now on it ends with the caller's key, connection or "
+            "user. Needs the scopes to read its events."
         ),
         directives=guarded("webhooks:manage", "not_found"),
     )

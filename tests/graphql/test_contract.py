@@ -77,6 +77,17 @@ def test_every_part_of_the_contract_is_described_by_a_sentence():
     assert [place for place, description in parts.items() if not (description or "").endswith(".")] == []
 
 
+def test_the_description_of_a_mutation_names_the_object_that_it_returns():
+    assert CORE.mutation_type
+    silent = [
+        name
+        for name, field in CORE.mutation_type.fields.items()
+        if not re.search(r"\breturn", field.description or "", re.I)
+    ]
+
+    assert silent == []
+
+
 def test_schema_graphql_is_the_contract():
     assert (ROOT / "schema.graphql").read_text() == sdl()
 
