@@ -57,6 +57,7 @@ QUERIES_WITHOUT_COMMAND = {
     **dict.fromkeys(("carrier_connection_check", "carrier_connections", "carrier_kinds"), OWN_CONNECTIONS),
     **dict.fromkeys(("notice_settings", "notices"), OF_A_USER),
     "automation_keys": "`key list` lists every key",
+    "available_scopes": "`key scopes` lists every scope, and a command may give each",
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",
     "last_update_id": "it starts a stream of live updates",
