@@ -1,7 +1,7 @@
 """Campaigns, in process: the recipients, texts and debits of 100,000 contacts against the bare insert of the same rows.
 
 A preview of them is compared with a read of the same rows through asyncpg, and the memory of the process after a
-campaign to 100,000 contacts with that after one to 10,000. No text is handed over.
+campaign to 100,000 contacts with that after one to 10,000. No text is handed off.
 """
 
 import time

@@ -93,7 +93,7 @@ SELECT account_id, 'message_sent', contact_id, jsonb_build_object('message_id', 
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
-    """Hand over the same number of messages in turns."""
+    """Hand off the same number of messages in turns."""
     async with on.database("handoff") as settings, open_services(settings) as services:
         [account] = await accounts.open_accounts(settings, 1)
         pool, handoff = services.database.pool, services.handoff
@@ -132,7 +132,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
 
 
 async def _rate(pool: Pool, run: Callable[[], Awaitable[None]], hanging: int = 0) -> float:
-    """Return the messages per second that a program hands over; fail unless all are handed over that can be."""
+    """Return the messages per second that a program hands off; fail unless all are handed off that can be."""
     before = await pool.fetchval(COUNT_SENT)
     await pool.execute(ADD_PENDING)
     await pool.execute(HANG, hanging)

@@ -119,7 +119,7 @@ def product(settings: Settings, **others: str) -> Generator[Process]:
 
 @contextmanager
 def worker(settings: Settings, **others: str) -> Generator[Process]:
-    """Run the product's worker process; a text that is handed over shows that it has started."""
+    """Run the product's worker process; a text that is handed off shows that it has started."""
     with running(_module("app", "worker"), settings, {**_environment(settings), **others}) as process:
         yield Process(0, process.pid)
 

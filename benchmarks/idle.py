@@ -73,7 +73,7 @@ class Installation:
         connection = await asyncpg.connect(self.database_url)
         rows = await connection.fetch(FIND_WAITS, ids)
         await connection.close()
-        assert len(rows) == TEXTS, "a text was not handed over"
+        assert len(rows) == TEXTS, "a text was not handed off"
         return [1000 * row[0] for row in rows]
 
     def _send(self, phone: str) -> int:

@@ -85,7 +85,7 @@ class Bind:
         return known is not None and known.carrier is self.carrier
 
     def start(self) -> None:
-        """Bind, and hand over texts, until `stop`."""
+        """Bind, and hand off texts, until `stop`."""
         self.carrier.link = self.link
         self._tasks = [asyncio.create_task(self.link.run()), asyncio.create_task(tick(self._runners))]
         self.guard()

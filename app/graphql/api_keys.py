@@ -17,6 +17,7 @@ from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once_with_secret
+from app.graphql.core.overlap import OverlapHours
 from app.graphql.core.scalars import BigInt
 
 MAKING = ("conflict", "idempotency_key_reused", "insufficient_scope", "key_cannot_create_keys")
@@ -85,13 +86,6 @@ Scopes = Annotated[
 ExpiresAt = Annotated[datetime | None, strawberry.argument(description="The time at which it expires.")]
 ActiveOnly = Annotated[bool, strawberry.argument(description="Only keys that are neither revoked nor expired.")]
 KeyId = Annotated[BigInt, strawberry.argument(description="The key's id.")]
-OverlapHours = Annotated[
-    int,
-    strawberry.argument(
-        description=f"For how many hours the old key still works, 0 to {api_keys.MAX_OVERLAP_HOURS}.",
-        directives=[Constraint(minimum=0, maximum=api_keys.MAX_OVERLAP_HOURS)],
-    ),
-]
 
 
 @strawberry.type

@@ -1,4 +1,4 @@
-"""Automations and their runs, as the contract shows them."""
+"""Automations, as the contract shows them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,18 +9,18 @@ from strawberry.scalars import JSON
 
 from app.domain.automations import actions, library, models, queries, service, triggers
 from app.domain.automations.actions import ActionKind
-from app.domain.automations.models import AutomationStatus, RunStatus, TriggerKind
+from app.domain.automations.models import AutomationStatus, TriggerKind
 from app.domain.automations.service import AutomationFields
-from app.domain.contacts import queries as contacts
+from app.domain.automations.shapes import EventOperator
 from app.domain.contacts.models import PipelineStage
+from app.domain.contacts.service import MAX_TAG
 from app.domain.kernel.paging import Page
+from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.segments import filters, sentences
 from app.graphql.actors import Actor, actor_of
-from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.loading import Load
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.segments import SegmentFilter
@@ -46,6 +46,16 @@ describe(
     name="AutomationTriggerKind",
 )
 describe(
+    EventOperator,
+    "The comparison of a field of an event with a value. Upper and lower case are equal.",
+    {
+        "eq": "Equal.",
+        "ne": "Not equal.",
+        "contains": "The field contains the value.",
+        "starts_with": "The field begins with the value.",
+    },
+)
+describe(
     ActionKind,
     "The kind of an action.",
     {
@@ -64,19 +74,6 @@ describe(
     },
     name="AutomationActionKind",
 )
-describe(
-    RunStatus,
-    "The status of a run.",
-    {
-        "running": "Its actions are executed.",
-        "waiting": "It waits for the time of its next action.",
-        "done": "All actions were executed or refused.",
-        "skipped": "The contact did not satisfy the conditions.",
-        "canceled": "The automation was paused.",
-        "failed": "The service could not execute an action, several times.",
-    },
-    name="AutomationRunStatus",
-)
 AutomationId = Annotated[BigInt, strawberry.argument(description="The automation's id.")]
 
 
@@ -85,8 +82,10 @@ class EventCondition:
     """A condition on the payload of an event."""
 
     field: str = strawberry.field(description="The field of the event, as its payload names it.")
-    op: str = strawberry.field(description="The comparison, in any case: eq, ne, contains or starts_with.")
-    value: str = strawberry.field(description="The value to compare with.")
+    op: EventOperator = strawberry.field(description="The comparison.")
+    value: str = strawberry.field(
+        description="The value to compare with.", directives=[Constraint(max_length=triggers.MAX_VALUE)]
+    )
 
 
 @strawberry.input(description="The fact that starts runs.")
@@ -106,7 +105,9 @@ class AutomationTriggerInput:
         default=None, description="For schedule and birthday: the time of the account's day, such as 10:00."
     )
     weekdays: list[int] | None = strawberry.field(
-        default=None, description="For schedule: the days, from 1, Monday, to 7; every day without it."
+        default=None,
+        description="For schedule: the days, from 1, Monday, to 7; every day without it.",
+        directives=[Constraint(minimum=1, maximum=len(triggers.DAYS))],
     )
 
 
@@ -115,15 +116,29 @@ class AutomationActionInput:
     """An action."""
 
     kind: ActionKind = strawberry.field(description="The kind.")
-    body: str | None = strawberry.field(default=None, description="For send: the text, with placeholders.")
-    tag: str | None = strawberry.field(default=None, description="For add_tag and remove_tag: the tag.")
+    body: str | None = strawberry.field(
+        default=None,
+        description="For send: the text, with placeholders.",
+        directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
+    )
+    tag: str | None = strawberry.field(
+        default=None,
+        description="For add_tag and remove_tag: the tag.",
+        directives=[Constraint(min_length=1, max_length=MAX_TAG)],
+    )
     stage: PipelineStage | None = strawberry.field(default=None, description="For set_stage: the stage.")
     user_id: BigInt | None = strawberry.field(default=None, description="For assign: the id of the user.")
     sequence_id: BigInt | None = strawberry.field(default=None, description="For enroll: the id of the sequence.")
     text: str | None = strawberry.field(
-        default=None, description="For notify: the text of the notice. For webhook: the text of the event."
+        default=None,
+        description="For notify: the text of the notice. For webhook: the text of the event.",
+        directives=[Constraint(min_length=1, max_length=actions.MAX_NOTE)],
     )
-    minutes: int | None = strawberry.field(default=None, description="For wait: the minutes.")
+    minutes: int | None = strawberry.field(
+        default=None,
+        description="For wait: the minutes.",
+        directives=[Constraint(minimum=1, maximum=actions.MAX_WAIT)],
+    )
 
 
 @strawberry.input(description="An automation to create.")
@@ -195,63 +210,6 @@ class Automation:
         return actor_of(self.created_by)
 
 
-@strawberry.type(description="A condition of a run: the value that the contact had, and whether the condition held.")
-class RunCondition:
-    """A condition of a run."""
-
-    condition: str = strawberry.field(description="The condition in words.")
-    value: str | None = strawberry.field(description="The value of the contact; null without one.")
-    holds: bool = strawberry.field(description="Whether it held.")
-
-
-@strawberry.type(description="The result of one action of a run.")
-class RunResult:
-    """The result of an action."""
-
-    action: str = strawberry.field(description="The action in words.")
-    outcome: str = strawberry.field(description="done, sent, waited or refused.")
-    code: str | None = strawberry.field(description="The error code of a refusal.")
-    text: str | None = strawberry.field(description="The reason of a refusal.")
-    message_id: BigInt | None = strawberry.field(description="The id of the text that was sent.")
-
-
-@strawberry.type(description="One execution of an automation, or of the reply of a keyword, for a contact.")
-class AutomationRun:
-    """A run."""
-
-    id: BigInt = strawberry.field(description="The run's id.")
-    automation_id: BigInt | None = strawberry.field(description="The automation; null for the reply of a keyword.")
-    contact_id: BigInt = strawberry.field(description="The id of the contact.")
-    status: RunStatus = strawberry.field(description="The status.")
-    reason: str = strawberry.field(
-        description="The reason of a run that was skipped, canceled or failed, or whose next action is tried again."
-    )
-    attempts: BigInt = strawberry.field(description="The attempts of the next action that did not succeed.")
-    due_at: datetime | None = strawberry.field(description="The time of its next action; null at its end.")
-    created_at: datetime = strawberry.field(description="The time at which it was started.")
-    ended_at: datetime | None = strawberry.field(description="The time of its end.")
-
-    @strawberry.field(
-        description="Each condition; empty until they were checked. At most 50.", directives=guarded("contacts:read")
-    )
-    def conditions(self) -> list[RunCondition]:
-        """Return the conditions."""
-        row: Any = self
-        return [RunCondition(**each) for each in row.conditions]
-
-    @strawberry.field(description="The result of each action so far, at most 20.")
-    def results(self) -> list[RunResult]:
-        """Return the results."""
-        row: Any = self
-        names = ("action", "outcome", "code", "text", "message_id")
-        return [RunResult(**{name: each.get(name) for name in names}) for each in row.results]
-
-    @strawberry.field(graphql_type=Contact | None, description="The contact.", directives=guarded("contacts:read"))
-    def contact(self, info: Info) -> Load[Any]:
-        """Return the contact."""
-        return info.context.load(contacts.find_many, self.contact_id)
-
-
 @strawberry.type(description="A common automation, ready to be created.")
 class AutomationTemplate:
     """A template."""
@@ -265,7 +223,7 @@ class AutomationTemplate:
 
 @strawberry.type
 class AutomationQuery:
-    """Reading automations and runs."""
+    """Reading automations."""
 
     @strawberry.field(
         graphql_type=Connection[Automation],
@@ -294,26 +252,6 @@ class AutomationQuery:
     async def automation(self, info: Info, id: AutomationId) -> models.Automation:
         """Return an automation."""
         return await queries.get_automation(info.context.unit, id)
-
-    @strawberry.field(
-        graphql_type=Connection[AutomationRun],
-        description="The runs of the last 90 days, the newest first: all, or those of an automation or with a status.",
-        directives=guarded("account:read"),
-    )
-    async def automation_runs(
-        self,
-        info: Info,
-        automation_id: Annotated[BigInt | None, strawberry.argument(description="The automation's id.")] = None,
-        status: Annotated[RunStatus | None, strawberry.argument(description="The status.")] = None,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
-        offset: Offset = 0,
-    ) -> Page[models.AutomationRun]:
-        """Return one page of runs."""
-        page = window(info, "automation_runs", first, after, last, before, offset)
-        return await queries.find_runs(info.context.unit, automation_id, status, page)
 
     @strawberry.field(
         graphql_type=list[AutomationTemplate],

@@ -247,7 +247,8 @@ class BillingMutation:
         credits: Annotated[
             BigInt | None,
             strawberry.argument(
-                description="The credits, 1 or more; null for no warnings.", directives=[Constraint(minimum=1)]
+                description=f"The credits, 1 to {alerts.MAX_THRESHOLD:,}; null for no warnings.",
+                directives=[Constraint(minimum=1, maximum=alerts.MAX_THRESHOLD)],
             ),
         ] = None,
     ) -> queries.Balance:

@@ -22,6 +22,7 @@ from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.loading import Load
+from app.graphql.core.overlap import OverlapHours
 from app.graphql.core.scalars import BigInt
 from app.graphql.numbers import PhoneNumber
 
@@ -223,13 +224,7 @@ class CarrierConnectionMutation:
         info: Info,
         id: ConnectionId,
         credentials: Annotated[list[CarrierValueInput], strawberry.argument(description="The new credentials.")],
-        overlap_hours: Annotated[
-            int,
-            strawberry.argument(
-                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
-                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
-            ),
-        ] = 24,
+        overlap_hours: OverlapHours = 24,
     ) -> CarrierCheck:
         """Rotate the credentials."""
         unit, ports = info.context.unit, info.context.services.carriers

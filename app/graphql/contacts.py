@@ -1,6 +1,6 @@
 """Contacts, as the contract shows them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Annotated, Any, cast
 
@@ -11,14 +11,16 @@ from app.domain.consent import queries as consents
 from app.domain.consent.queries import MAX_CONSENTS
 from app.domain.contacts import models, queries, score, service
 from app.domain.contacts.models import ContactFields, ContactStatus, PipelineStage, TimeZoneSource
-from app.domain.contacts.queries import MAX_SEARCH, ContactFilter, ContactSort
+from app.domain.contacts.queries import MAX_SEARCH
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import review
 from app.domain.erasure import service as erasure
 from app.domain.kernel import idempotency
 from app.domain.kernel import phone as phones
-from app.domain.kernel.paging import Page
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.eligibility import recipients
+from app.domain.messages.sending.explanation import Verdict
+from app.domain.quiet_hours import area_codes
 from app.graphql.accounts import User
 from app.graphql.consents import Consent
 from app.graphql.core.context import Info, given, row_of
@@ -27,9 +29,9 @@ from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.lazy import lazily
 from app.graphql.core.loading import Load, reads
-from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.custom_fields import CustomFieldValue, CustomValue, texts_of, values_of
+from app.graphql.gates import CheckedGate
 from app.graphql.number_checks import LineType, NumberValidation
 
 describe(
@@ -58,17 +60,6 @@ describe(
     "Whether a contact has opted out of texts.",
     {"active": "May be texted.", "opted_out": "Has opted out."},
 )
-describe(
-    ContactSort,
-    "The order of contacts.",
-    {
-        "name_asc": "By name, from A to Z.",
-        "name_desc": "By name, from Z to A.",
-        "score_high": "The highest score first.",
-        "date_added": "The latest added first.",
-    },
-)
-
 ContactId = Annotated[BigInt, strawberry.argument(description="The contact's id.")]
 OptionalId = Annotated[BigInt | None, strawberry.argument(description="The contact's id, or give phone.")]
 PHONE = "In E.164 form, such as +12025550143, or national form of the account's region."
@@ -133,6 +124,37 @@ class Contact:
     def region(self) -> str | None:
         """Return the country of the phone."""
         return phones.describe(self.phone).region
+
+    @strawberry.field(
+        description="The state of the USA that the phone's area code is of, such as TX; null for another phone. People "
+        "keep their phones when they move."
+    )
+    def state(self) -> str | None:
+        """Return the state of the phone."""
+        return area_codes.find_state(self.phone)
+
+    @strawberry.field(
+        description="True when no opt-out, do-not-disturb, hold or kind of phone keeps the contact from a text. "
+        "explain_send checks everything else, too."
+    )
+    def can_send(self) -> bool:
+        """Tell whether the contact may be sent a text."""
+        return recipients.find_refusal(row_of(self, models.Contact)) is None
+
+    @strawberry.field(description="The gate that makes can_send false, with its reason; null while that is true.")
+    def blocked_by(self) -> CheckedGate | None:
+        """Return the gate that refuses."""
+        found = recipients.find_refusal(row_of(self, models.Contact))
+        return CheckedGate.of(found[0], Verdict.refused, found[1]) if found else None
+
+    @strawberry.field(
+        graphql_type=datetime | None,
+        description="The time of the last message from or to the contact; null before the first.",
+    )
+    @reads("id")
+    def last_message_at(self, info: Info) -> Load[Any]:
+        """Return the time of the last message."""
+        return info.context.load(conversations.find_last_messages, self.id)
 
     @strawberry.field(description="The values of the account's custom fields that the contact has, by key.")
     async def custom_fields(self, info: Info) -> list[CustomFieldValue]:
@@ -235,32 +257,6 @@ class ContactQuery:
     """Reading contacts."""
 
     @strawberry.field(
-        graphql_type=Connection[Contact], description="The account's contacts.", directives=guarded("contacts:read")
-    )
-    async def contacts(
-        self,
-        info: Info,
-        search: Annotated[str | None, strawberry.argument(description=SEARCH, directives=[SEARCHED])] = None,
-        stage: Annotated[PipelineStage | None, strawberry.argument(description="Only this stage.")] = None,
-        status: Annotated[ContactStatus | None, strawberry.argument(description="Only this status.")] = None,
-        tag: Annotated[str | None, strawberry.argument(description="Only with this tag.")] = None,
-        assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
-        custom: Annotated[
-            list[CustomValue] | None, strawberry.argument(description="Only with all these values of custom fields.")
-        ] = None,
-        sort: Annotated[ContactSort, strawberry.argument(description="The order.")] = ContactSort.date_added,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
-        offset: Offset = 0,
-    ) -> Page[models.Contact]:
-        """Return one page of contacts."""
-        wanted = ContactFilter(search, stage, status, tag, assignee_id, texts_of(custom or []))
-        part = window(info, f"contacts {sort}", first, after, last, before, offset)
-        return await queries.find_page(info.context.unit, wanted, sort, part)
-
-    @strawberry.field(
         graphql_type=Contact | None,
         description="One contact, by its id or its phone; null beside the error not_found.",
         directives=guarded("contacts:read", "not_found", "invalid_phone"),
@@ -273,23 +269,6 @@ class ContactQuery:
     ) -> models.Contact:
         """Return one contact."""
         return await service.get(info.context.unit, id, phone)
-
-    @strawberry.field(
-        graphql_type=list[Contact],
-        description=(
-            "The contacts that have a phone, or an e-mail address in any case; of both where both are given. At most "
-            "100, the oldest first."
-        ),
-        directives=guarded("contacts:read", "invalid_phone"),
-    )
-    async def find_contacts(
-        self,
-        info: Info,
-        phone: Annotated[str | None, strawberry.argument(description=f"The whole phone. {PHONE}")] = None,
-        email: Annotated[str | None, strawberry.argument(description="The whole e-mail address.")] = None,
-    ) -> Sequence[models.Contact]:
-        """Return the contacts with a phone or an address."""
-        return await service.find_exact(info.context.unit, phone, email)
 
 
 @strawberry.type

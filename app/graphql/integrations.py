@@ -13,6 +13,7 @@ from app.domain.kernel.paging import Page
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.overlap import OverlapHours
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -297,13 +298,7 @@ class IntegrationMutation:
         info: Info,
         id: IntegrationId,
         secret: Secret,
-        overlap_hours: Annotated[
-            int,
-            strawberry.argument(
-                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
-                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
-            ),
-        ] = 24,
+        overlap_hours: OverlapHours = 24,
     ) -> models.Integration:
         """Rotate the secret."""
         return await service.rotate(info.context.unit, info.context.services.intake.ports, id, secret, overlap_hours)

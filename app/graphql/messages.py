@@ -70,6 +70,9 @@ class Message(FromSource):
     created_at: datetime = strawberry.field(description="The time at which it was accepted or received.")
     sent_at: datetime | None = strawberry.field(description="The time at which the carrier accepted it.")
     delivered_at: datetime | None = strawberry.field(description="The time at which it was delivered.")
+    failed_at: datetime | None = strawberry.field(
+        description="The time at which it failed; null unless it did, or where it is not known."
+    )
     deferred_until: datetime | None = strawberry.field(
         description="The time to which quiet hours or a frequency cap put the message off last; null if none did."
     )

@@ -12,6 +12,7 @@ from app.graphql.agent_runs import AgentRunMutation, AgentRunQuery
 from app.graphql.agents import AgentMutation, AgentQuery
 from app.graphql.api_keys import ApiKeyMutation, ApiKeyQuery
 from app.graphql.audit import AuditQuery
+from app.graphql.automation_runs import AutomationRunQuery
 from app.graphql.automations import AutomationMutation, AutomationQuery
 from app.graphql.billing import BillingMutation, BillingQuery
 from app.graphql.bookings import BookingQuery
@@ -22,6 +23,7 @@ from app.graphql.campaign_results import CampaignResultsQuery
 from app.graphql.campaigns import CampaignQuery
 from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
 from app.graphql.consents import ConsentQuery
+from app.graphql.contact_lists import ContactListQuery
 from app.graphql.contact_timelines import ContactTimelineQuery
 from app.graphql.contacts import ContactMutation, ContactQuery
 from app.graphql.conversations import ConversationMutation, ConversationQuery
@@ -74,6 +76,7 @@ class Query(
     AuditQuery,
     SessionQuery,
     AutomationQuery,
+    AutomationRunQuery,
     KeywordQuery,
     BillingQuery,
     BookingQuery,
@@ -82,6 +85,7 @@ class Query(
     CampaignPreviewQuery,
     CampaignResultsQuery,
     ConsentQuery,
+    ContactListQuery,
     ContactQuery,
     ContactTimelineQuery,
     ConversationQuery,

@@ -13,7 +13,7 @@ from app.domain.contacts import custom_fields
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.domain.messages.models import Direction, MessageStatus
-from app.domain.segments import fields, filters, models, previews, queries, sentences, service
+from app.domain.segments import checking, fields, filters, models, previews, queries, sentences, service
 from app.domain.segments.fields import Kind, Operator
 from app.domain.segments.service import SegmentFields
 from app.graphql.actors import Actor, actor_of
@@ -69,6 +69,7 @@ describe(
     name="SegmentFieldKind",
 )
 
+VALUES = Constraint(max_length=checking.MAX_VALUE, max_items=checking.MAX_VALUES)
 NAME = "The name of the segment."
 FILTER = "The filter that its contacts satisfy."
 SegmentId = Annotated[BigInt, strawberry.argument(description="The segment's id.")]
@@ -84,9 +85,8 @@ class SegmentFilter:
     field: str | None = strawberry.field(default=None, description="A field, such as tags, score or custom.city.")
     op: Operator | None = strawberry.field(default=None, description="The comparison.")
     value: list[str] | None = strawberry.field(
-        default=None, description="Texts, such as 40, true, 2026-11-21 or 30 days."
+        default=None, description="Texts, such as 40, true, 2026-11-21 or 30 days.", directives=[VALUES]
     )
-
     direction: Direction | None = strawberry.field(default=None, description="Of message_count.")
     status: MessageStatus | None = strawberry.field(default=None, description="Of message_count.")
     within: str | None = strawberry.field(default=None, description="Of message_count: 30 days.")

@@ -14,6 +14,7 @@ from app.domain.sequences.counts import Counts, StepCounts
 from app.domain.sequences.definition import MAX_STEPS
 from app.domain.sequences.models import EnrollmentStatus, SequenceStatus
 from app.domain.sequences.previews import PlannedText
+from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
@@ -172,7 +173,13 @@ class Sequence:
         description="True to skip a text that is refused for a day, such as for lack of credits; false to end the "
         "enrollment then."
     )
+    created_by: strawberry.Private[str | None]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
+
+    @strawberry.field(description="The user, key or application that created it; null where that is not known.")
+    def creator(self) -> Actor | None:
+        """Return the actor."""
+        return actor_of(self.created_by) if self.created_by else None
 
     @strawberry.field(graphql_type=list[SequenceStep], description="The texts, in their order.")
     def steps(self, info: Info) -> Load[Any]:

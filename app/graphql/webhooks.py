@@ -18,6 +18,7 @@ from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.loading import Load
+from app.graphql.core.overlap import OverlapHours
 from app.graphql.core.scalars import BigInt
 
 describe(
@@ -283,13 +284,7 @@ class WebhookMutation:
         self,
         info: Info,
         id: WebhookId,
-        overlap_hours: Annotated[
-            int,
-            strawberry.argument(
-                description=f"0 to {service.MAX_OVERLAP_HOURS}.",
-                directives=[Constraint(minimum=0, maximum=service.MAX_OVERLAP_HOURS)],
-            ),
-        ] = 24,
+        overlap_hours: OverlapHours = 24,
     ) -> service.RevealedSecret:
         """Rotate the secret."""
         return await service.rotate_secret(info.context.unit, info.context.services.webhooks, id, overlap_hours)

@@ -1,4 +1,4 @@
-"""The route of the tool server: authentication, admission, and the hand-over to the protocol."""
+"""The route of the tool server: authentication, admission, and the call of the protocol."""
 
 from collections import deque
 from functools import partial

@@ -103,7 +103,7 @@ class Bench:
             self.sent[number] = (await self.services.acceptor.accept(actor, wish)).message_id
 
     async def work(self) -> None:
-        """Hand over, ask the carrier and match receipts once."""
+        """Hand off, ask the carrier and match receipts once."""
         await hand_over(self.services.handoff)
         await reconcile(self.services.handoff)
         await self.services.receipts.match()

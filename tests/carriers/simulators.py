@@ -53,7 +53,7 @@ class Simulator:
         return self.ask("state")["brought"].get(number, 0)
 
     def calls(self) -> dict[int, int]:
-        """Return how often each message was handed over, by our reference."""
+        """Return how often each message was handed off, by our reference."""
         state: dict[str, int] = self.ask("state")["calls"]
         return {int(url.rpartition("=")[2]): count for url, count in state.items() if url}
 

@@ -108,7 +108,7 @@ class Installation:
             self.refused[answer.status_code] += 1
 
     async def kill(self, rounds: int) -> None:
-        """Kill one process in each round, and measure the time until a text is handed over again."""
+        """Kill one process in each round, and measure the time until a text is handed off again."""
         for number in range(rounds):
             await asyncio.sleep(self.chance.uniform(0.2, 2))
             victim = VICTIMS[number % len(VICTIMS)]
@@ -134,7 +134,7 @@ class Installation:
         return server.pid if victim != "backend" else self.chance.choice(server.children()).pid
 
     async def _go_on(self) -> None:
-        """Start the service again if it has ended; return once a new text has been handed over."""
+        """Start the service again if it has ended; return once a new text has been handed off."""
         async with httpx2.AsyncClient(base_url=self.url, headers={"X-API-Key": self.key}, timeout=5) as api:
             name = uuid4().hex
             body = {"to": "+12025550199", "message": f"Text {name}"}
@@ -151,7 +151,7 @@ class Installation:
             await until(is_handed_over, PATIENCE_SECONDS, every=0.05)
 
     async def check(self) -> None:
-        """Fail unless each text exists once, was handed over once, is final, and was debited or refunded once."""
+        """Fail unless each text exists once, was handed off once, is final, and was debited or refunded once."""
         connection = await asyncpg.connect(self.database_url())
         try:
             await connection.execute(REPORT_NOW)

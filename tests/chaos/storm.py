@@ -33,7 +33,7 @@ AT_ONCE = 16
 SECRET = "a secret for storms, of 32 bytes"
 
 SCRIPTED = ["+15005550001", "+15005550103", "+15005550202", "+15005550203", "+15005550204", "+15005550301"]
-"""Numbers that refuse, fail, report in the wrong order or repeatedly, or do not answer; none is handed over twice."""
+"""Numbers that refuse, fail, report in the wrong order or repeatedly, or do not answer; none is handed off twice."""
 
 PACE = {
     "MESSAGING_HANDOFF_LEASE_SECONDS": 3,
@@ -137,7 +137,7 @@ class Storm:
         await until(is_settled, seconds, every=0.05)
 
     async def check(self) -> None:
-        """Fail unless each message was handed over once, is final, and was debited or refunded once."""
+        """Fail unless each message was handed off once, is final, and was debited or refunded once."""
         handed = await self.pool.fetch("SELECT reference, calls FROM sandbox_messages")
         statuses = await self.pool.fetch("SELECT id, status FROM messages WHERE direction = 'outbound'")
         assert len(self.ids) == len(set(self.ids))

@@ -26,7 +26,7 @@ async def test_no_text_is_lost_or_doubled_and_the_service_goes_on_within_10_seco
     usual = statistics.median(each for each, _ in service.outages)
     with capsys.disabled():
         sys.stdout.write(
-            f"\n{len(service.answers) + service.refused.total()} texts, {ROUNDS} kills; a text was handed over again "
+            f"\n{len(service.answers) + service.refused.total()} texts, {ROUNDS} kills; a text was handed off again "
             f"after {usual:.1f} s, and after {seconds:.1f} s at most: {slowest}\n"
         )
     assert len(service.outages) == ROUNDS

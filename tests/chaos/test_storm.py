@@ -26,9 +26,7 @@ async def test_no_text_is_lost_or_sent_twice_whatever_is_killed(
         await weather.check()
 
     with capsys.disabled():
-        sys.stdout.write(
-            f"\n{MESSAGES} texts, {KILLS} kills; {seconds:.1f} s after FLUSHALL {BURST} were handed over\n"
-        )
+        sys.stdout.write(f"\n{MESSAGES} texts, {KILLS} kills; {seconds:.1f} s after FLUSHALL {BURST} were handed off\n")
     assert weather.killed == KILLS
     assert seconds < 5
 

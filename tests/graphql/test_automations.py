@@ -1,4 +1,4 @@
-"""Watched keywords over GraphQL."""
+"""Watched keywords and automations over GraphQL."""
 
 from typing import Any
 
@@ -49,3 +49,40 @@ async def test_a_reserved_word_is_refused_in_a_sentence(api: httpx2.AsyncClient)
         "get help, or as a wrong number. Choose another word."
     )
     assert await ask(api, LIST) == {"watched_keywords": []}
+
+
+CREATE = """mutation ($where: [EventCondition!], $action: AutomationActionInput!) {
+  create_automation(automation: {
+    name: "Welcome", trigger: {kind: event, event: "new_contact", where: $where}, actions: [$action]
+  }) { summary }
+}"""
+CONDITION = {"field": "phone", "op": "starts_with", "value": "+1202"}
+TAG = {"kind": "add_tag", "tag": "new"}
+
+
+async def test_an_event_is_compared_by_the_operators_of_the_contract(api: httpx2.AsyncClient) -> None:
+    made = await ask(api, CREATE, where=[CONDITION], action=TAG)
+    unknown = await post(api, {"query": CREATE, "variables": {"where": [{**CONDITION, "op": "like"}], "action": TAG}})
+
+    assert made["create_automation"]["summary"] == (
+        "When the event new_contact and phone starts_with +1202: add the tag new."
+    )
+    assert codes(unknown) == ["invalid_graphql"]
+
+
+@pytest.mark.parametrize(
+    ("where", "action", "field"),
+    [
+        ([{**CONDITION, "value": "1" * 201}], TAG, "automation.trigger.where[0].value"),
+        ([], {"kind": "add_tag", "tag": "x" * 65}, "automation.actions[0].tag"),
+        ([], {"kind": "send", "body": "x" * 1601}, "automation.actions[0].body"),
+        ([], {"kind": "notify", "text": "x" * 501}, "automation.actions[0].text"),
+        ([], {"kind": "wait", "minutes": 525_601}, "automation.actions[0].minutes"),
+    ],
+)
+async def test_a_value_of_an_automation_beyond_its_stated_limit_is_refused(
+    api: httpx2.AsyncClient, where: list[dict[str, Any]], action: dict[str, Any], field: str
+) -> None:
+    (error,) = (await post(api, {"query": CREATE, "variables": {"where": where, "action": action}})).json()["errors"]
+
+    assert error["extensions"]["field"] == field

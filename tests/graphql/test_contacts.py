@@ -83,3 +83,78 @@ async def test_null_for_a_required_field_is_refused_by_its_name(
 
     assert error["extensions"]["code"] == "invalid_input"
     assert error["message"] == f"{field} must not be null. Leave it out to keep the present value."
+
+
+LISTED = """query (
+  $filter: SegmentFilter, $segment: BigInt, $tags: [String!], $since: DateTime, $sort: ContactSort! = name_asc
+) {
+  contacts(filter: $filter, segment_id: $segment, tags: $tags, updated_since: $since, sort: $sort) {
+    total_count
+    nodes { first_name state last_message_at can_send blocked_by { gate verdict error_code reason remedy } }
+  }
+}"""
+NEW = "mutation ($contact: NewContact!) { create_contact(contact: $contact) { id updated_at } }"
+SEGMENT = 'mutation ($filter: SegmentFilter!) { create_segment(name: "VIP", filter: $filter) { id } }'
+VIP = {"field": "tags", "op": "has_any", "value": ["vip"]}
+
+
+async def test_contacts_are_listed_by_a_filter_a_segment_tags_and_the_time_of_a_change(api: httpx2.AsyncClient) -> None:
+    phones = iter(["+12025550143", "+442079460001", "+12125550145"])
+    for name, tags in {"Ann": ["vip"], "Bob": ["new"], "Cid": ["old"]}.items():
+        contact = {"first_name": name, "phone": next(phones), "tags": tags}
+        last = (await ask(api, NEW, contact=contact))["create_contact"]
+    segment = (await ask(api, SEGMENT, filter=VIP))["create_segment"]["id"]
+
+    asked: dict[str, Any] = {
+        "Ann": {"filter": VIP},
+        "Ann, again": {"segment": segment},
+        "Bob, Cid": {"tags": ["new", "old"]},
+        "Cid": {"since": last["updated_at"]},
+        "Bob": {"filter": {"none": [VIP]}, "tags": ["new", "vip"]},
+        "Cid, Bob, Ann": {"sort": "date_updated"},
+        "": {"sort": "last_message"},
+    }
+    for names, variables in asked.items():
+        found = (await ask(api, LISTED, **variables))["contacts"]
+        assert ", ".join(each["first_name"] for each in found["nodes"]) == names.removesuffix(", again"), variables
+        assert found["total_count"] == len(found["nodes"])
+
+
+async def test_a_filter_that_is_not_valid_is_refused_with_its_place(api: httpx2.AsyncClient) -> None:
+    wrong = {"all": [VIP, {"field": "scor", "op": "gt", "value": ["1"]}]}
+
+    (error,) = (await post(api, {"query": LISTED, "variables": {"filter": wrong}})).json()["errors"]
+
+    assert error["message"] == "scor is not a field. Did you mean score?"
+    assert (error["extensions"]["code"], error["extensions"]["field"]) == ("invalid_input", "filter.all[1].field")
+
+
+async def test_a_contact_says_its_state_its_last_message_and_whether_it_can_be_texted(
+    api: httpx2.AsyncClient, services: Services, account: Opened
+) -> None:
+    await ask(api, NEW, contact={"first_name": "Ann", "phone": "+12025550143"})
+    await ask(api, NEW, contact={"first_name": "Bob", "phone": "+442079460001"})
+    await ask(api, NEW, contact={"first_name": "Cid", "phone": "+12125550145", "status": "opted_out"})
+    await ask(api, NEW, contact={"first_name": "Dan", "phone": "+12125550146", "dnd_sms": True})
+    held = InboundMessage("in-1", "+12125550147", account.phone_number, "STOP what time is the showing")
+    await services.inbox.receive("sandbox", held)
+
+    nodes = (await ask(api, LISTED))["contacts"]["nodes"]
+
+    assert [(each["first_name"], each["state"], each["can_send"]) for each in nodes] == [
+        ("", "NY", False),
+        ("Ann", "DC", True),
+        ("Bob", None, False),
+        ("Cid", "NY", False),
+        ("Dan", "NY", False),
+    ]
+    blocked = [each["blocked_by"] and (each["blocked_by"]["gate"], each["blocked_by"]["error_code"]) for each in nodes]
+    assert blocked == [
+        ("hold", "contact_held"),
+        None,
+        ("line_type", "landline"),
+        ("opt_out", "contact_opted_out"),
+        ("dnd", "contact_dnd"),
+    ]
+    assert nodes[4]["blocked_by"]["remedy"] == "Set dnd_sms of the contact to false."
+    assert [bool(each["last_message_at"]) for each in nodes] == [True, False, False, False, False]

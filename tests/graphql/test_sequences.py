@@ -17,7 +17,9 @@ pytestmark = pytest.mark.anyio
 
 MAKE = """
 mutation ($name: String!, $steps: [NewSequenceStep!]!) {
-  create_sequence(name: $name, steps: $steps) { id name status steps { position delay_minutes at body } }
+  create_sequence(name: $name, steps: $steps) {
+    id name status creator { kind } steps { position delay_minutes at body }
+  }
 }
 """
 STEPS = [
@@ -57,7 +59,7 @@ async def test_a_sequence_is_made_active_with_its_steps(api: httpx2.AsyncClient)
     made = await make(api)
 
     steps = [{"position": place, **step} for place, step in enumerate(STEPS, 1)]
-    assert made == {"id": made["id"], "name": "Welcome", "status": "active", "steps": steps}
+    assert made == {"id": made["id"], "name": "Welcome", "status": "active", "creator": {"kind": "key"}, "steps": steps}
 
 
 async def test_a_sequence_that_could_not_be_sent_is_refused(api: httpx2.AsyncClient) -> None:

@@ -35,7 +35,7 @@ HINTS = """Connect the service to this simulator, then send from a number of the
   api_url     URL/v2
 Numbers of the account: {numbers}. Texts of people are posted to {inbound}.
 Have a person write: curl URL/simulator/inbound -d '{{"from":"+14155550123","to":"{number}","text":"Hi"}}'
-See what was handed over: curl URL/simulator/messages"""
+See what was handed off: curl URL/simulator/messages"""
 
 
 class SimulatedTelnyx(SimulatedCarrier):

@@ -38,7 +38,7 @@ HINTS = """Connect the service to this simulator, then send from a number of the
   lookups_url URL
 Numbers of the account: {numbers}. Texts of people are posted to {inbound}.
 Have a person write: curl URL/simulator/inbound -d '{{"from":"+14155550123","to":"{number}","text":"Hi"}}'
-See what was handed over: curl URL/simulator/messages"""
+See what was handed off: curl URL/simulator/messages"""
 
 
 class SimulatedTwilio(SimulatedCarrier):

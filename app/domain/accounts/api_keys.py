@@ -14,6 +14,7 @@ from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import Account, ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
+from app.domain.kernel import overlap
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -27,7 +28,6 @@ MAX_NAME = 100
 MAX_LIVE = 500
 """Maximum number of live keys of an account at the creation of one; a rotation is never refused for it."""
 
-MAX_OVERLAP_HOURS = 72
 KEPT_BY_ROTATION = ("name", "scopes", "created_by", "expires_at")
 
 
@@ -91,8 +91,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     Raises `NotFound`, `Conflict` for a key that has ended or was rotated before, `InsufficientScope` and
     `InvalidInput`.
     """
-    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
+    until = overlap.end(unit.clock.now(), overlap_hours)
     await _lock_account(unit)
     old, now = await queries.get_key(unit, id, lock=True), unit.clock.now()
     _check_may_rotate(old, await queries.show_key(unit, id), now)
@@ -102,7 +101,6 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     new, text = await _store(unit, secret, keys.kind_of(old.prefix), ApiKey(**made))
     await credentials.hand_on(unit, old.id, new.id)
     await _add_creators(unit, new, creator_of(unit.actor), *await credentials.find_creators(unit, old.id))
-    until = now + timedelta(hours=overlap_hours)
     old.expires_at, old.successor_id = min(old.expires_at or until, until), new.id
     await unit.save(old)
     await audit.record(unit, AuditAction.key_rotated, old.name, key_id=old.id, overlap_hours=overlap_hours)

@@ -151,7 +151,10 @@ async def _checked(unit: UnitOfWork, kind: ActionKind, value: Any, known: Vocabu
 
 
 def _tag(value: str, place: str) -> str:
-    tags = contacts.clean_tags([value])
+    try:
+        tags = contacts.clean_tags([value])
+    except InvalidInput as fault:
+        raise InvalidInput(reason=str(fault), field=place) from None
     if not tags:
         raise InvalidInput(reason="A tag must not be empty.", field=place)
     return tags[0]

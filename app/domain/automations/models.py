@@ -73,6 +73,15 @@ class RunStatus(enum.StrEnum):
     failed = enum.auto()
 
 
+class RunOutcome(enum.StrEnum):
+    """The result of an action of a run."""
+
+    done = enum.auto()
+    sent = enum.auto()
+    waited = enum.auto()
+    refused = enum.auto()
+
+
 class Automation(Base):
     """A trigger, conditions and actions, as `triggers.store`, `filters.store` and `actions.store` write them.
 

@@ -19,7 +19,7 @@ from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.automations import actions
-from app.domain.automations.models import AutomationRun, RunStatus
+from app.domain.automations.models import AutomationRun, RunOutcome, RunStatus
 from app.domain.automations.runs import CAUSE, LABEL
 from app.domain.automations.shapes import Action, AskAction, SendAction
 from app.domain.contacts import placeholders
@@ -199,11 +199,11 @@ class AutomationRunner:
                 case {"kind": "wait"}:
                     async with self._unit(row) as unit:
                         until = self.clock.now() + timedelta(minutes=action["minutes"])
-                        await self._advance(unit, row, place, "waited", until=until)
+                        await self._advance(unit, row, place, RunOutcome.waited, until=until)
                     return False
                 case _:
                     async with self._unit(row) as unit:
-                        await self._advance(unit, row, place, "done")
+                        await self._advance(unit, row, place, RunOutcome.done)
                         await actions.perform(unit, row, action)
         except (Unavailable, Conflict):
             raise
@@ -215,11 +215,11 @@ class AutomationRunner:
         asked = Asked(action["message_id"], action["keyword"], action["tag"])
         async with self._unit(row) as unit:
             is_asked = await opt_in_questions.ask(unit, row.contact_id, asked)
-            await self._advance(unit, row, place, "done" if is_asked else "refused")
+            await self._advance(unit, row, place, RunOutcome.done if is_asked else RunOutcome.refused)
 
     async def _refuse(self, row: DueRun, place: int, refusal: DomainError) -> None:
         async with self._unit(row) as unit:
-            await self._advance(unit, row, place, "refused", code=refusal.code, text=str(refusal))
+            await self._advance(unit, row, place, RunOutcome.refused, code=refusal.code, text=str(refusal))
 
     async def _send(self, row: DueRun, place: int, action: SendAction) -> None:
         template = compiled(action["body"], tuple(row.fallbacks.items()))
@@ -237,10 +237,16 @@ class AutomationRunner:
         )
         accepted = await self.acceptor.accept(row.actor, send)
         async with self._unit(row) as unit:
-            await self._advance(unit, row, place, "sent", message_id=accepted.message_id)
+            await self._advance(unit, row, place, RunOutcome.sent, message_id=accepted.message_id)
 
     async def _advance(
-        self, unit: UnitOfWork, row: DueRun, place: int, outcome: str, until: datetime | None = None, **facts: Any
+        self,
+        unit: UnitOfWork,
+        row: DueRun,
+        place: int,
+        outcome: RunOutcome,
+        until: datetime | None = None,
+        **facts: Any,
     ) -> None:
         """Record the result of an action and advance; raise `Superseded` if the run was advanced by another process."""
         now, is_last = self.clock.now(), place + 1 == len(row.actions)

@@ -1,14 +1,24 @@
 """Shapes of the triggers and actions of automations: as callers write them, and as they are stored."""
 
+import enum
 from collections.abc import Sequence
 from typing import Literal, NotRequired, Required, TypedDict
+
+
+class EventOperator(enum.StrEnum):
+    """The comparison of a field of an event with a value, in any case."""
+
+    eq = enum.auto()
+    ne = enum.auto()
+    contains = enum.auto()
+    starts_with = enum.auto()
 
 
 class Comparison(TypedDict):
     """A condition on a field of the payload of an event."""
 
     field: str
-    op: str
+    op: EventOperator
     value: str
 
 

@@ -11,7 +11,7 @@ from app.domain.events import outbox
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
-MAX_THRESHOLD = 10**12
+MAX_THRESHOLD = 10**9
 
 FIND_LOW = f"""
 SELECT w.account_id FROM balance_alerts w {accounts.join("w.account_id")}

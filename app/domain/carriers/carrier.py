@@ -33,7 +33,7 @@ class FailureCode(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """A message to hand over. `reference` is our message id; a carrier stores it and repeats it in receipts."""
+    """A message to hand off. `reference` is our message id; a carrier stores it and repeats it in receipts."""
 
     reference: int
     from_number: str
@@ -271,7 +271,7 @@ class Carrier(Protocol):
         ...
 
     async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
-        """Look up a message that was handed over at `since` or later, and whose `send` got no response.
+        """Look up a message that was handed off at `since` or later, and whose `send` got no response.
 
         Return every message that may be this one: a carrier that does not store our reference cannot tell apart two
         messages with the same text between the same numbers. Return none only when the carrier certainly does not have

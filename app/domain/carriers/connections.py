@@ -101,7 +101,7 @@ class OpenConnection:
 class OpenConnections:
     """The connections of the installation and of all accounts, open in this process.
 
-    A process hands over the texts of the connections of its `role`; only those of `keys`, unless that is None.
+    A process hands off the texts of the connections of its `role`; only those of `keys`, unless that is None.
     """
 
     pool: Pool
@@ -168,7 +168,7 @@ class OpenConnections:
         return max(each.max_segments for each in known or [Capabilities()])
 
     def is_sending(self, key: str) -> bool:
-        """Return whether this process hands over the texts of a connection now."""
+        """Return whether this process hands off the texts of a connection now."""
         known = self.find(key)
         if known is None or known.row.status != ConnectionStatus.active or known.row.role != self.role:
             return False

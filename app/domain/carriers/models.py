@@ -13,7 +13,7 @@ SANDBOX = "sandbox"
 """The key of the connection that every installation has from the beginning, and the name of its kind."""
 
 WORKER = "worker"
-"""The role that hands over the texts of most connections."""
+"""The role that hands off the texts of most connections."""
 
 REVISIONS = Sequence("carrier_connection_revisions", data_type=BigInteger)
 

@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -25,6 +24,7 @@ from app.domain.carriers.connections import OpenConnections
 from app.domain.carriers.errors import refusals
 from app.domain.carriers.kinds import OPERATOR_ONLY, CarrierKind, Configuration
 from app.domain.carriers.models import REVISIONS, CarrierConnection, ConnectionStatus
+from app.domain.kernel import overlap
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -33,7 +33,6 @@ MAX_NAME = 100
 MAX_OWN = 20
 """The most connections of one account."""
 
-MAX_OVERLAP_HOURS = 72
 SLOWEST, FASTEST = 0.01, 100_000.0
 
 
@@ -110,14 +109,13 @@ async def rotate(
     Callbacks signed with the former ones are accepted for `overlap_hours`; calls in flight end with them. Raises as
     `add` does.
     """
-    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
+    until = overlap.end(unit.clock.now(), overlap_hours)
     kind = _find_kind(ports, connection.account_id, connection.kind)
     new = _validate(kind.credentials, credentials, "credentials", connection.account_id)
     account = await _ask(unit, ports, Configuration(connection.key, kind.name, connection.settings, new))
     connection = await queries.lock(unit, connection.id)
     connection.previous_credentials, connection.credentials = connection.credentials, _seal(ports, new)
-    connection.previous_until = unit.clock.now() + timedelta(hours=overlap_hours)
+    connection.previous_until = until
     await _save(unit, ports, connection, AuditAction.carrier_connection_rotated)
     return CheckedConnection(connection, account)
 

@@ -10,7 +10,7 @@ REACHES_PHONES = f"SELECT EXISTS (SELECT FROM carrier_connections WHERE kind <> 
 
 
 def is_sending(key: str, role: str, keys: str) -> str:
-    """Return the condition that processes of a role hand over the texts of a connection now: it is not paused.
+    """Return the condition that processes of a role hand off the texts of a connection now: it is not paused.
 
     `keys` are those of the connections that a process serves, null for all of its role. The texts of a key without a
     connection are the workers', which fail them.

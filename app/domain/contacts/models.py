@@ -65,6 +65,7 @@ class Contact(Base):
         Index("ix_contacts_date_added", "account_id", text("created_at DESC"), text("id DESC")),
         Index("ix_contacts_name", "account_id", text("lower(first_name)"), text("lower(last_name)"), "id"),
         Index("ix_contacts_score", "account_id", text("score DESC"), text("id DESC")),
+        Index("ix_contacts_updated", "account_id", text("updated_at DESC"), text("id DESC")),
         Index("ix_contacts_stage_added", "account_id", "pipeline_stage", text("created_at DESC"), text("id DESC")),
         Index(
             "ix_contacts_stage_name",

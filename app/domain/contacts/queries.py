@@ -4,11 +4,13 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from string import digits as ascii_digits
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Text, and_, func, literal_column, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Select, Text, and_, any_, func, literal, literal_column, or_, select
+from sqlalchemy.orm import aliased
 
 from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
@@ -26,6 +28,8 @@ class ContactSort(enum.StrEnum):
     name_desc = enum.auto()
     score_high = enum.auto()
     date_added = enum.auto()
+    date_updated = enum.auto()
+    last_message = enum.auto()
 
 
 BETWEEN_DIGITS = frozenset(ascii_digits + "+ ().-/\N{NO-BREAK SPACE}")
@@ -40,25 +44,34 @@ INDEXED = re.compile(r"[^\W_]{3}")
 MAX_SEARCH = 200
 """Maximum number of characters of a search, and of the tag of a filter."""
 
+MAX_LISTED_TAGS = 100
+"""Maximum number of tags of a filter."""
+
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
 
 QUICK_SECONDS, NEWEST = 0.5, 20_000
 """The time of a quick search of all contacts, and the number of the newest ones that are searched where it is over."""
 
-NAMES = (func.lower(Contact.first_name, type_=Text), func.lower(Contact.last_name, type_=Text), Contact.id)
+Listed = aliased(Contact, name="c")
+"""The contacts of a list, under the name that filters of segments have for them."""
+
+NAMES = (func.lower(Listed.first_name, type_=Text), func.lower(Listed.last_name, type_=Text), Listed.id)
 ORDERS = {
     ContactSort.name_asc: Order(NAMES, descending=False),
     ContactSort.name_desc: Order(NAMES),
-    ContactSort.score_high: Order((Contact.score, Contact.id)),
-    ContactSort.date_added: Order((Contact.created_at, Contact.id)),
+    ContactSort.score_high: Order((Listed.score, Listed.id)),
+    ContactSort.date_added: Order((Listed.created_at, Listed.id)),
+    ContactSort.date_updated: Order((Listed.updated_at, Listed.id)),
 }
+"""The orders by columns of contacts."""
+
 NEWEST_TAGGED = Order((ContactTag.created_at, ContactTag.contact_id))
 """The order of `date_added`, in the columns of the table that is read first."""
 
 HAS_CUSTOM = Contact.custom_fields != literal_column("'{}'")
 HAS_EMAIL = Contact.email != literal_column("''")
-IS_OPTED_OUT = Contact.status == literal_column(f"'{ContactStatus.opted_out}'")
+IS_OPTED_OUT = Listed.status == literal_column(f"'{ContactStatus.opted_out}'")
 """The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
 
 
@@ -67,8 +80,9 @@ class ContactFilter:
     """Filter of a list of contacts.
 
     `search` matches anywhere in a name, the phone or the e-mail address; + and seven digits or more, the start of the
-    phone. `custom` are values of custom fields as texts, all of which a contact must have. A search or a tag of more
-    than `MAX_SEARCH` characters raises `InvalidInput`, because PostgreSQL compares it with many contacts.
+    phone. `custom` are values of custom fields as texts, all of which a contact must have. A contact has at least one
+    of the `tags`. A search or a tag of more than `MAX_SEARCH` characters raises `InvalidInput`, because PostgreSQL
+    compares it with many contacts.
     """
 
     search: str | None = None
@@ -77,23 +91,51 @@ class ContactFilter:
     tag: str | None = None
     assignee_id: int | None = None
     custom: dict[str, Any] = field(default_factory=dict[str, Any])
+    tags: list[str] = field(default_factory=list[str])
+    updated_since: datetime | None = None
 
     def __post_init__(self) -> None:
         """Check the lengths."""
         _check_length("search", self.search)
         _check_length("tag", self.tag)
+        if len(self.tags) > MAX_LISTED_TAGS:
+            raise InvalidInput(reason=f"tags must be at most {MAX_LISTED_TAGS}.", field="tags")
+        for tag in self.tags:
+            _check_length("tags", tag)
 
 
-async def find_page(unit: UnitOfWork, wanted: ContactFilter, sort: ContactSort, window: Window) -> Page[Contact]:
-    """Return one page of the account's contacts."""
+class Joined(NamedTuple):
+    """Another table with one row for some contacts, the condition of the join, and an order by that table."""
+
+    table: type[Any]
+    on: ColumnElement[bool]
+    order: Order
+
+
+async def find_page(
+    unit: UnitOfWork,
+    wanted: ContactFilter,
+    sort: ContactSort,
+    window: Window,
+    *,
+    condition: ColumnElement[bool] | None = None,
+    by: Joined | None = None,
+) -> Page[Contact]:
+    """Return one page of the account's contacts.
+
+    They satisfy a condition on `Listed`. A list in the order of another table has only contacts with a row there.
+    """
     custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
     wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
-    if wanted.search or wanted.tag or wanted.custom:
+    if wanted.search or wanted.tag or wanted.tags or wanted.custom or condition is not None:
         await paging.plan_for_values(unit)
-    order = ORDERS[sort]
-    if wanted.tag and sort is ContactSort.date_added:
-        order = NEWEST_TAGGED
-    return await fetch(unit, _filtered(unit, wanted), order, window, _counter(unit, wanted))
+    statement = _filtered(unit, wanted)
+    if condition is not None:
+        statement = statement.where(condition)
+    if by:
+        return await fetch(unit, statement.join(by.table, by.on), by.order, window)
+    order = NEWEST_TAGGED if wanted.tag and sort is ContactSort.date_added else ORDERS[sort]
+    return await fetch(unit, statement, order, window, _counter(unit, wanted) if condition is None else None)
 
 
 async def count_all(unit: UnitOfWork, wanted: ContactFilter) -> int:
@@ -159,14 +201,14 @@ async def find_first(unit: UnitOfWork, text: str, limit: int) -> Sequence[Contac
         await paging.plan_for_values(unit)
         rows = await unit.try_within(QUICK_SECONDS, _newest(unit, limit, _matches(text)))
         if rows is None:
-            newest = Contact.id.in_(_newest(unit, NEWEST))
+            newest = Listed.id.in_(_newest(unit, NEWEST))
             rows = await unit.rows(_newest(unit, limit, newest, _matches(text, by_index=False)))
     found = await find_many(unit, [row.id for row in rows])
     return [found[row.id] for row in rows if row.id in found]
 
 
 def _newest(unit: UnitOfWork, limit: int, *conditions: ColumnElement[bool]) -> Select[int]:
-    own = select(Contact.id).where(Contact.account_id == unit.actor.account_id, *conditions)
+    own = select(Listed.id).where(Listed.account_id == unit.actor.account_id, *conditions)
     return own.order_by(*ORDERS[ContactSort.date_added].sorting).limit(limit)
 
 
@@ -200,7 +242,7 @@ def matching(unit: UnitOfWork, text: str) -> Select[int]:
     Raises `InvalidInput` for a long text.
     """
     _check_length("search", text)
-    return select(Contact.id).where(Contact.account_id == unit.actor.account_id, _matches(text))
+    return select(Listed.id).where(Listed.account_id == unit.actor.account_id, _matches(text))
 
 
 def _check_length(field: str, text: str | None) -> None:
@@ -218,34 +260,46 @@ def _total(unit: UnitOfWork) -> Select[int]:
 
 
 def _filtered(unit: UnitOfWork, wanted: ContactFilter) -> Select[Contact]:
-    statement = _own(unit)
+    statement = select(Listed).where(Listed.account_id == unit.actor.account_id)
     if wanted.search:
         statement = statement.where(_matches(wanted.search))
     if wanted.stage:
-        statement = statement.where(Contact.pipeline_stage == wanted.stage)
+        statement = statement.where(Listed.pipeline_stage == wanted.stage)
     if wanted.status:
         is_opted_out = wanted.status is ContactStatus.opted_out
-        statement = statement.where(IS_OPTED_OUT if is_opted_out else Contact.status == wanted.status)
+        statement = statement.where(IS_OPTED_OUT if is_opted_out else Listed.status == wanted.status)
     if wanted.assignee_id is not None:
-        statement = statement.where(Contact.assignee_id == wanted.assignee_id)
+        statement = statement.where(Listed.assignee_id == wanted.assignee_id)
     if wanted.custom:
-        statement = statement.where(HAS_CUSTOM, Contact.custom_fields.contains(wanted.custom))
+        statement = statement.where(
+            Listed.custom_fields != literal_column("'{}'"), Listed.custom_fields.contains(wanted.custom)
+        )
+    if wanted.updated_since:
+        statement = statement.where(Listed.updated_at >= wanted.updated_since)
+    return _tagged(unit, statement, wanted)
+
+
+def _tagged(unit: UnitOfWork, statement: Select[Contact], wanted: ContactFilter) -> Select[Contact]:
+    if wanted.tags:
+        one_of = select(ContactTag.contact_id).where(*_has_tag(unit, *wanted.tags))
+        statement = statement.where(Listed.id.in_(one_of))
     if wanted.tag:
-        tagged = and_(ContactTag.contact_id == Contact.id, *_has_tag(unit, wanted.tag))
+        tagged = and_(ContactTag.contact_id == Listed.id, *_has_tag(unit, wanted.tag))
         statement = statement.join(ContactTag, tagged)
     return statement
 
 
-def _has_tag(unit: UnitOfWork, tag: str) -> tuple[ColumnElement[bool], ...]:
-    return ContactTag.account_id == unit.actor.account_id, ContactTag.tag == tag
+def _has_tag(unit: UnitOfWork, *tags: str) -> tuple[ColumnElement[bool], ...]:
+    is_one = ContactTag.tag == tags[0] if len(tags) == 1 else ContactTag.tag == any_(literal(tags, ARRAY(Text)))
+    return ContactTag.account_id == unit.actor.account_id, is_one
 
 
 def _matches(text: str, *, by_index: bool = True) -> ColumnElement[bool]:
     """Return the condition of a search: for the text, and for a phone or a part of one also for its digits."""
     digits = digits_of(text)
     if digits and text.startswith("+") and len(digits) >= PHONE_DIGITS:
-        return Contact.phone.like(f"+{digits}%")
-    searched = Contact.searched if by_index and is_indexed(text) else Contact.searched + ""
+        return Listed.phone.like(f"+{digits}%")
+    searched = Listed.searched if by_index and is_indexed(text) else Listed.searched + ""
     return or_(*(searched.like(_anywhere(each)) for each in sorted(_spellings(text))))
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, literal_column, select, true
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.contacts import queries as contacts
 from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
@@ -92,6 +93,21 @@ async def find_page(
     if wanted != ConversationFilter(contact_id=wanted.contact_id):
         await paging.plan_for_values(unit)
     return await fetch(unit, statement, ORDERS[sort], window)
+
+
+def by_last_message(
+    account_id: InstrumentedAttribute[int], contact_id: InstrumentedAttribute[int]
+) -> tuple[type[Conversation], ColumnElement[bool], Order]:
+    """Return a table, the condition of its join, and an order: contacts by their last message, the latest first."""
+    of_contact = and_(Conversation.account_id == account_id, Conversation.contact_id == contact_id)
+    return Conversation, of_contact, ORDERS[ConversationSort.latest]
+
+
+async def find_last_messages(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, datetime]:
+    """Return the times of the last messages from and to contacts, by contact id."""
+    own = Conversation.account_id == unit.actor.account_id, records.among(Conversation.contact_id, contact_ids)
+    rows = await unit.rows(select(Conversation.contact_id, Conversation.last_message_at).where(*own))
+    return {row[0]: row[1] for row in rows}
 
 
 async def count(unit: UnitOfWork) -> ConversationCounts:

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, TypedDict, cast
 
 from sqlalchemy import select
@@ -18,6 +17,7 @@ from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
 from app.domain.integrations.receiver import Receiver
 from app.domain.integrations.scheduling import SchedulingTool
+from app.domain.kernel import overlap
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -25,7 +25,6 @@ from app.domain.numbers import queries as numbers
 
 MAX_OWN, MAX_NAME, MAX_QUESTION = 50, 100, 500
 MIN_SECRET, MAX_SECRET = 6, 200
-MAX_OVERLAP_HOURS = 72
 TOPICS = ("integrations", "booking_texts", "crm", "crm_sends")
 SENDING = (Scope.contacts_write, Scope.messages_send)
 """The scopes of the contacts that an integration adds, and of its texts, in the place of an actor."""
@@ -143,8 +142,7 @@ async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_h
 
     Whoever knows the secret does what the integration does: the actor needs the scopes for it.
     """
-    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
+    until = overlap.end(unit.clock.now(), overlap_hours)
     integration = await queries.get(unit, id, lock=True)
     if integration.kind in ports.receivers:
         raise Conflict(reason="A CRM signs with its own key: there is no secret to rotate.")
@@ -154,7 +152,7 @@ async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_h
     if ports.seal.open(integration.secret) == new:
         raise IntegrationSecretReused()
     integration.previous_secret, integration.secret = integration.secret, ports.seal.close(new)
-    integration.previous_until = unit.clock.now() + timedelta(hours=overlap_hours)
+    integration.previous_until = until
     await unit.save(integration)
     await record(unit, AuditAction.integration_rotated, integration)
     return integration

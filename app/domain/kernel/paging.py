@@ -238,10 +238,11 @@ async def plan_for_values(unit: UnitOfWork) -> None:
 async def fetch(
     unit: UnitOfWork, statement: Select[T], order: Order, window: Window, counter: Counter | None = None
 ) -> Page[T]:
-    """Return one page of a statement's rows."""
-    kind: type[T] = statement.column_descriptions[0]["expr"]
+    """Return one page of the rows of a statement that selects a class, or an alias of one."""
+    selected = statement.column_descriptions[0]
+    kind: type[T] = selected["type"]
     names = window.names_of(kind)
-    columns = [*(getattr(kind, name) for name in names), *order.columns]
+    columns = [*(getattr(selected["expr"], name) for name in names), *order.columns]
     wanted = statement.with_only_columns(*columns, maintain_column_froms=True)
     rows = await unit.rows_apart(_windowed(wanted, order, window))
     return _cut(records.read(kind, rows, names), unit, lambda: statement, order, window, counter)

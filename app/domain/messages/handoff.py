@@ -110,7 +110,7 @@ class Handoff:
         await self.sends.finish()
 
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
-        """Hand over one message that was accepted with a claim, unless another worker has the claim now.
+        """Hand off one message that was accepted with a claim, unless another worker has the claim now.
 
         A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """
@@ -146,7 +146,7 @@ class Handoff:
         await self.questions.finish()
 
     async def due(self) -> bool:
-        """Tell whether a message waits to be handed over by this process."""
+        """Tell whether a message waits to be handed off by this process."""
         served = self.connections.role, self.connections.keys
         is_due, _ = await asyncio.gather(
             self.database.pool.ask(outgoing.IS_DUE, self.clock.now(), *served), self.connections.refresh()
@@ -159,7 +159,7 @@ class Handoff:
         return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now(), *served)
 
     async def _promote(self, numbers: Sequence[WaitingNumber]) -> bool:
-        """Begin to hand over promotional texts of numbers; return True when more may be due.
+        """Begin to hand off promotional texts of numbers; return True when more may be due.
 
         While another slot claims such texts, that one looks again. Other texts are claimed meanwhile, and do not count
         on the slots of the window that this claim may use.
@@ -243,7 +243,7 @@ class Handoff:
         return now, now + timedelta(seconds=self.pace.lease)
 
     async def _give_back(self, claimed: Sequence[Claim]) -> None:
-        """Let messages that no carrier was called for be handed over at once."""
+        """Let messages that no carrier was called for be handed off at once."""
         await self.database.pool.execute(outgoing.GIVE_BACK, *_claims(claimed))
         self.notify("messages")
 

@@ -104,6 +104,7 @@ class Message(Base):
     created_at: Mapped[Created]
     sent_at: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
+    failed_at: Mapped[datetime | None]
     deferred_until: Mapped[datetime | None]
     deferral_rule: Mapped[str | None]
     deferral_zones: Mapped[list[str] | None]

@@ -93,6 +93,7 @@ async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -
     message.status, message.error_code, message.cost = changed.status, changed.error_code, changed.cost
     message.unconfirmed, message.carrier_error = changed.unconfirmed, changed.carrier_error
     message.sent_at = changed.sent_at
+    message.failed_at = unit.clock.now() if changed.has_failed else message.failed_at
     await unit.save(message)
     for event in changed.events:
         outbox.record(unit, event, message.contact_id)

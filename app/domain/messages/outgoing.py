@@ -214,7 +214,7 @@ SELECT EXISTS (SELECT FROM lapsed)
 
 
 class Claim(NamedTuple):
-    """A text that this process may hand over until `claimed_until`; `to_number` is None if it is no longer pending."""
+    """A text that this process may hand off until `claimed_until`; `to_number` is None if it is no longer pending."""
 
     message_id: int
     account_id: int

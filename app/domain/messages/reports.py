@@ -68,8 +68,12 @@ class ReportedMessage:
     @property
     def refund(self) -> int:
         """Return the credits to give back: the price of the message, if the reports made it fail."""
-        has_failed = self.status == MessageStatus.failed and self.row.status != MessageStatus.failed
-        return self.row.credits if has_failed else 0
+        return self.row.credits if self.has_failed else 0
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether the reports made the message fail."""
+        return self.status == MessageStatus.failed and self.row.status != MessageStatus.failed
 
     @property
     def cost(self) -> Decimal:

@@ -1,4 +1,4 @@
-"""Reserve tokens of sending numbers for texts that their callers hand over themselves."""
+"""Reserve tokens of sending numbers for texts that their callers hand off themselves."""
 
 from collections import defaultdict
 from collections.abc import Iterable

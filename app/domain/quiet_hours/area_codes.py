@@ -65,6 +65,8 @@ STATES = {
 }
 """The area codes of each state of the USA, and of the District of Columbia."""
 
+STATE_OF = {code: state for state, codes in STATES.items() for code in codes.split()}
+
 PROVINCES = {
     "AB": "368 403 587 780 825",
     "BC": "236 250 257 604 672 778",
@@ -150,3 +152,8 @@ COUNTRY_ZONES = {
     "US": (EASTERN, CENTRAL, MOUNTAIN, ARIZONA, PACIFIC, ALASKA, ALEUTIANS, HAWAII),
     "CA": (NEWFOUNDLAND, ATLANTIC, EASTERN, CENTRAL, SASKATCHEWAN, MOUNTAIN, PACIFIC, YUKON, NORTHEAST_BC),
 }
+
+
+def find_state(phone: str) -> str | None:
+    """Return the state of the USA that the area code of a phone in E.164 is of; None for another phone."""
+    return STATE_OF.get(phone[2:5]) if phone.startswith("+1") else None

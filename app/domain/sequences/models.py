@@ -62,6 +62,7 @@ class Sequence(Base):
     has_set_aside: Mapped[bool] = mapped_column(server_default=text("false"))
     follows_below: Mapped[int | None]
     moves_to: Mapped[int | None]
+    created_by: Mapped[str | None]
     created_at: Mapped[Created]
 
 

@@ -17,7 +17,7 @@ async def create(unit: UnitOfWork, name: str, steps: List[NewStep], fields: Sequ
     """Create an active sequence; raise `InvalidInput` or `MessageTooLong`."""
     values = definition.read({**(fields or {}), "name": name})
     rows = await definition.read_steps(unit, steps)
-    sequence = Sequence(account_id=unit.actor.account_id, steps_version=1, **values)
+    sequence = Sequence(account_id=unit.actor.account_id, steps_version=1, created_by=unit.actor.label, **values)
     await unit.save(sequence)
     await _add_steps(unit, sequence, rows)
     return sequence

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import NamedTuple, TypedDict
 
 from sqlalchemy import select
@@ -10,6 +9,7 @@ from sqlalchemy import select
 from app.domain.accounts import audit, credentials
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account
+from app.domain.kernel import overlap
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -19,7 +19,6 @@ from app.domain.webhooks.poster import Poster
 
 MAX_SUBSCRIPTIONS = 200
 MAX_DESCRIPTION = 200
-MAX_OVERLAP_HOURS = 72
 DISABLED = "The webhook is disabled. Set it active first."
 
 
@@ -124,12 +123,11 @@ async def take_over(unit: UnitOfWork, id: int) -> Subscription:
 
 async def rotate_secret(unit: UnitOfWork, ports: Ports, id: int, overlap_hours: int = 24) -> RevealedSecret:
     """Replace the secret of a webhook and return the new one; the old one also signs for `overlap_hours`."""
-    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
-        raise InvalidInput(reason=f"overlap_hours must be from 0 to {MAX_OVERLAP_HOURS}.", field="overlap_hours")
+    until = overlap.end(unit.clock.now(), overlap_hours)
     subscription = await queries.get_subscription(unit, id, lock=True)
     secret = signing.make_secret()
     subscription.old_secret, subscription.secret = subscription.secret, ports.seal.close(secret)
-    subscription.old_secret_until = unit.clock.now() + timedelta(hours=overlap_hours)
+    subscription.old_secret_until = until
     subscription.revision += 1
     await unit.save(subscription)
     return await _reveal(unit, AuditAction.webhook_secret_rotated, subscription, secret)

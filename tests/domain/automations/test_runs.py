@@ -228,6 +228,11 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
             {"kind": "exit_drips"},
             "trigger.where[0].field",
         ),
+        (
+            {**NEW, "where": [{"field": "phone", "op": "eq", "value": "1" * 201}]},
+            {"kind": "exit_drips"},
+            "trigger.where[0].value",
+        ),
         ({"kind": "missed_reply", "hours": 0}, {"kind": "exit_drips"}, "trigger.hours"),
         ({"kind": "birthday", "field": "none"}, {"kind": "exit_drips"}, "trigger.field"),
         ({"kind": "schedule", "weekdays": [8]}, {"kind": "exit_drips"}, "trigger.weekdays"),

@@ -120,7 +120,7 @@ def accept(step: Callable[[], Awaitable[bool]]) -> Accept:
 
 @pytest.fixture
 def leave(services: Services) -> Run:
-    """Provide a function that hands over the accepted texts, and dispatches the events of it."""
+    """Provide a function that hands off the accepted texts, and dispatches the events of it."""
     dispatcher = open_dispatcher(services)
 
     async def leave() -> None:

@@ -37,7 +37,7 @@ async def surroundings(page: Page[Any]) -> tuple[str, bool, bool]:
     return names(page), await page.has_previous_page(), await page.has_next_page()
 
 
-@pytest.mark.parametrize("sort", ContactSort)
+@pytest.mark.parametrize("sort", queries.ORDERS)
 async def test_a_list_read_from_its_end_shows_the_same_pages(five: UnitOfWork, sort: ContactSort) -> None:
     whole = await find(five, Window(), sort)
 

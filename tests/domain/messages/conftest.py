@@ -1,4 +1,4 @@
-"""Fixtures for sending, receiving and handing over messages."""
+"""Fixtures for sending, receiving and handing off messages."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager

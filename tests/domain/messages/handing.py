@@ -29,7 +29,7 @@ class Absorbed(SandboxCarrier):
 
 
 async def hand_over(handoff: Handoff) -> None:
-    """Hand over every due message, and wait for the results."""
+    """Hand off every due message, and wait for the results."""
     while await handoff.run():
         pass
     await handoff.finish()

@@ -69,6 +69,8 @@ async def test_a_rejected_text_fails_and_is_refunded(send: Callable[..., Any], h
     assert (failed["status"], failed["cost"], failed["delivered_at"]) == ("failed", 0.0, None)
     assert failed["status_description"].startswith("The number does not exist")
     assert await states(pool) == [("failed", "invalid_number")]
+    failed_at, created_at = await MESSAGES.only(pool, "failed_at", "created_at")
+    assert failed_at > created_at
     assert await entries(pool) == [("debit", -2, 998), ("refund", 2, 1000)]
     assert await event_names(pool, "message_sent") == []
     await audit(pool)

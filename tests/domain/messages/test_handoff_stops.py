@@ -1,4 +1,4 @@
-"""Texts that must not be handed over any more, and what a carrier knows of opt-outs."""
+"""Texts that must not be handed off any more, and what a carrier knows of opt-outs."""
 
 import asyncio
 from collections.abc import Callable

@@ -81,7 +81,7 @@ async def theirs(services: Services, account: Opened, new_account: Callable[...,
 
 @pytest.fixture
 def paced(handoff: Handoff, carrier: Noting, clock: Stopped) -> Handoff:
-    """Give what hands over at the time of the test's clock."""
+    """Give what hands off at the time of the test's clock."""
     return replace(handoff, connections=opened(handoff, sandbox=carrier), clock=clock)
 
 

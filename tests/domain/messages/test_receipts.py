@@ -171,6 +171,10 @@ async def test_a_failure_costs_nothing_and_says_why(
 
     [message] = await MESSAGES.read(pool, "status", "error_code", "carrier_status", "carrier_error", "cost")
     assert tuple(message) == ("failed", "filtered", "undelivered", "30007", 0)
+    failed_at, sent_at = await MESSAGES.only(pool, "failed_at", "sent_at")
+    assert failed_at >= sent_at
+    await services.receipts.receive("sandbox", replace(filtered, raw_status="again", parts=2))
+    assert await MESSAGES.only(pool, "failed_at") == failed_at
     [failed] = await payloads(pool, "message_failed")
     assert (failed["cost"], failed["segments"], failed["delivered_at"]) == (0.0, 2, None)
     assert failed["status_description"].startswith("The carrier filtered the text as unwanted.")

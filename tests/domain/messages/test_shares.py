@@ -58,7 +58,7 @@ def carrier(pool: Pool) -> Noting:
 
 
 def narrow(handoff: Handoff, carrier: SandboxCarrier, window: int) -> Handoff:
-    """Return what hands over with few calls at a time."""
+    """Return what hands off with few calls at a time."""
     return replace(through(handoff, carrier), pace=replace(handoff.pace, window=window))
 
 

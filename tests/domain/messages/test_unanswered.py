@@ -55,7 +55,7 @@ class Silent(SandboxCarrier):
 
 @pytest.fixture
 def silent(handoff: Handoff, pool: Pool) -> Handoff:
-    """Give what hands over to a carrier that says nothing."""
+    """Give what hands off to a carrier that says nothing."""
     return replace(
         handoff, connections=opened(handoff, sandbox=Silent(pool)), pace=replace(handoff.pace, ambiguous_wait=5)
     )

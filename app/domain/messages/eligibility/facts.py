@@ -123,7 +123,14 @@ class QueuedFacts(HandoffFacts):
 
 
 @dataclass(slots=True)
-class SendFacts(HandoffFacts):
+class RecipientFacts(HandoffFacts):
+    """The facts about the recipient; `phone_refusal` is the error that refuses the phone."""
+
+    phone_refusal: InvalidPhone | LandlinePhone | None
+
+
+@dataclass(slots=True)
+class SendFacts(RecipientFacts):
     """The facts that decide about a send at accept.
 
     `wanted_contact_id` and `wanted_number_id` are those of the request, and None where it names none; `contact_id` is
@@ -133,7 +140,6 @@ class SendFacts(HandoffFacts):
 
     deletion_at: datetime | None
     consent_attested: bool
-    phone_refusal: InvalidPhone | LandlinePhone | None
     wanted_contact_id: int | None
     contact_id: int | None
     wanted_number_id: int | None
@@ -184,9 +190,9 @@ def of_send(
         row.dnd_sms,
         row.held_until,
         row.suppressed,
+        to.refusal,
         account.deletion_at if account else None,
         send.consent_attested,
-        to.refusal,
         send.contact_id,
         row.contact_id,
         send.from_phone_number_id,

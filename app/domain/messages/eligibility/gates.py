@@ -21,7 +21,7 @@ from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
 from app.domain.kernel.sms_parts import MAX_LENGTH
-from app.domain.messages.eligibility.facts import HandoffFacts, QueuedFacts, SendFacts
+from app.domain.messages.eligibility.facts import HandoffFacts, QueuedFacts, RecipientFacts, SendFacts
 from app.domain.messages.errors import ConsentNotAttested, MessageTooLong, NoSender, NumberBusy, NumberReleased
 from app.domain.messages.models import Purpose
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
@@ -90,7 +90,7 @@ def _check_consent(facts: SendFacts) -> DomainError | None:
     return None if facts.consent_attested else ConsentNotAttested()
 
 
-def _check_phone(facts: SendFacts) -> DomainError | None:
+def _check_phone(facts: RecipientFacts) -> DomainError | None:
     return facts.phone_refusal if facts.phone is None else None
 
 
@@ -118,7 +118,7 @@ def _check_hold(facts: HandoffFacts) -> DomainError | None:
     return ContactHeld() if facts.held_until else None
 
 
-def _check_line_type(facts: SendFacts) -> DomainError | None:
+def _check_line_type(facts: RecipientFacts) -> DomainError | None:
     return facts.phone_refusal
 
 
@@ -328,6 +328,10 @@ HANDOFF_GATES: tuple[Gate[QueuedFacts], ...] = (
     QUIET_HOURS,
 )
 """The gates that hand-off checks again, in the same order."""
+
+
+RECIPIENT_GATES: tuple[Gate[RecipientFacts], ...] = (PHONE, OPT_OUT, DND, HOLD, LINE_TYPE)
+"""The gates that a contact alone decides, in the same order."""
 
 
 def find_refusal(gates: Sequence[Gate[F]], facts: F) -> tuple[Gate[F], DomainError] | None:

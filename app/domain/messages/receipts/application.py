@@ -71,7 +71,9 @@ WITH reported AS (
 UPDATE messages m SET status = r.status, provider_message_id = r.provider_message_id,
   carrier_status = r.carrier_status, carrier_error = r.carrier_error, error_code = r.error_code,
   cost = r.cost, unconfirmed = r.unconfirmed,
-  sent_at = r.sent_at, delivered_at = r.delivered_at, carrier_segments = r.carrier_segments,
+  sent_at = r.sent_at, delivered_at = r.delivered_at,
+  failed_at = CASE WHEN r.status = 'failed' AND r.was <> 'failed' THEN $16 ELSE m.failed_at END,
+  carrier_segments = r.carrier_segments,
   carrier_charge = coalesce(r.charge, m.carrier_charge), carrier_currency = coalesce(r.currency, m.carrier_currency)
 FROM reported r WHERE m.id = r.id AND m.status = r.was
 """
@@ -249,6 +251,7 @@ class Application:
             [message.carrier_segments for message in changed],
             [message.charge and message.charge.amount for message in changed],
             [message.charge and message.charge.currency for message in changed],
+            self.now,
         )
         named = [message.given_id for message in changed if message.is_newly_named]
         self.has_matched = await carrier_ids.match(connection, named)

@@ -332,7 +332,7 @@ class Batch:
 
 
 def _find_claimed(requests: Sequence[SendRequest], rows: Sequence[RequestRow]) -> Iterator[Wanted]:
-    """Return the numbers of the sends that their callers hand over themselves."""
+    """Return the numbers of the sends that their callers hand off themselves."""
     for request, row in zip(requests, rows, strict=True):
         if request.send.claim and row.phone_number and row.carrier:
             yield Wanted(row.phone_number, row.carrier, outgoing.lane_of(request.send.purpose))

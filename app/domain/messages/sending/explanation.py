@@ -4,6 +4,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from app.db.engine import Pool
 from app.db.rows import find
@@ -35,8 +36,7 @@ class Verdict(enum.StrEnum):
     unknown = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class GateVerdict:
+class GateVerdict(NamedTuple):
     """The verdict of one gate, with its error where it refuses."""
 
     gate: Gate[SendFacts]

@@ -11,7 +11,12 @@ import { type Run, runsListing } from './queries.ts';
 
 const CHOICES = Object.entries(RUN_STATES).map(([value, { word }]) => ({ value, label: word }));
 
-const OUTCOMES: Record<string, Kind> = { done: 'good', sent: 'good', waited: 'plain', refused: 'bad' };
+const OUTCOMES: Record<Run['results'][number]['outcome'], Kind> = {
+  done: 'good',
+  sent: 'good',
+  waited: 'plain',
+  refused: 'bad',
+};
 
 export function Runs({ automation_id }: { automation_id: number }) {
   const [status, setStatus] = useState<string | null>(null);
@@ -73,7 +78,7 @@ function RunRow({
         ))}
         {results.map(({ action, outcome, code, text }, index) => (
           <li key={index}>
-            <Badge kind={OUTCOMES[outcome] ?? 'plain'}>{words(outcome)}</Badge> {action}{' '}
+            <Badge kind={OUTCOMES[outcome]}>{words(outcome)}</Badge> {action}{' '}
             {text && (
               <span className={styles.soft}>
                 {text} {code && `(${code})`}

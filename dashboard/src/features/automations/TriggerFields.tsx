@@ -92,7 +92,7 @@ function EventFields({ trigger, set }: { trigger: Trigger; set: (changes: Partia
             allowDeselect={false}
             data={COMPARISONS}
             value={op}
-            onChange={(changed) => replace(at, { op: changed ?? 'eq' })}
+            onChange={(changed) => replace(at, { op: (changed ?? 'eq') as Condition['op'] })}
           />
           <TextInput
             label="Value"
