@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows, shown
-from tests.browser.test_inbox_team import BEN, FIELD, add_colleague, open_thread
+from tests.browser.test_inbox_team import BEN, FIELD, add_colleague, is_read, open_thread
 from tests.factories.accounts import add_user
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
@@ -188,3 +188,38 @@ async def conversation_of(scene: Scene, column: str, value: object) -> bool:
 async def contact_of(scene: Scene, column: str, value: object) -> bool:
     """Tell whether the only contact has this value."""
     return await CONTACTS.only(scene.services, column) == value
+
+
+async def test_the_next_conversation_opens_after_one_is_closed_and_the_list_on_a_phone(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await receive_from_other(scene, account, "First")
+    await scene.receive("Second")
+    screen, narrow = await windows.owner(account), await windows.owner(account, NARROW)
+    await open_thread(screen, "Second")
+    await screen.page.keyboard.press("e")
+    await screen.heading(OTHER_SHOWN).wait_for()
+    await narrow.open("/inbox")
+    await narrow.page.get_by_role("link", name="First").click()
+    await narrow.page.get_by_role("link", name="About this person").wait_for()
+    await narrow.press("Close")
+    await narrow.sees("No open conversation.")
+
+    assert await CONVERSATIONS.read(scene.services, "status") == ["closed", "closed"]
+
+
+async def test_a_thread_begins_at_its_unread_texts_which_are_read_when_the_last_one_was_in_view(
+    windows: Windows, scene: Scene, account: Opened
+):
+    for number in range(25):
+        await scene.receive(f"Line {number}\n" * 3)
+    ids = await MESSAGES.read(scene.services, "id")
+    await CONVERSATIONS.change(scene.services, read_up_to=ids[9], unread_count=15)
+    screen = await windows.owner(account)
+    await open_thread(screen, "Line 24")
+    log = screen.page.get_by_role("log")
+    await expect(log.get_by_text("New", exact=True)).to_be_in_viewport()
+    await expect(log.get_by_text("Line 10")).to_be_in_viewport()
+    await expect(log.get_by_text("Line 24")).not_to_be_in_viewport()
+    await log.evaluate("log => { log.scrollTop = log.scrollHeight }")
+    await until(lambda: is_read(scene, account))
