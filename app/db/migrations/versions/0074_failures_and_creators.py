@@ -5,8 +5,8 @@ from alembic import op
 
 from app.db.revisions import limit_locks
 
-revision = "0073"
-down_revision = "0072"
+revision = "0074"
+down_revision = "0073"
 branch_labels = None
 depends_on = None
 

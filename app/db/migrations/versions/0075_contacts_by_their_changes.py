@@ -2,8 +2,8 @@
 
 from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
-revision = "0074"
-down_revision = "0073"
+revision = "0075"
+down_revision = "0074"
 branch_labels = None
 depends_on = None
 
