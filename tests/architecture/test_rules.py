@@ -176,6 +176,22 @@ def test_no_text_begins_with_a_clause_in_the_place_of_a_noun():
     assert found == []
 
 
+def test_no_text_has_a_clause_in_the_place_of_an_object():
+    clause = re.compile(
+        r"\b(?:add|apply|count|do|empty|end|find|give|list|load|move|read|record|return|send|store|take|write|yield)s? "
+        r"(?:what|who)\b(?! to\b)|\b(?:for|label of|of) who\b",
+        re.I,
+    )
+    found = [
+        f"{module.name}:{node.lineno} {text[0]}"
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (text := clause.search(node.value))
+    ]
+
+    assert found == []
+
+
 def test_no_test_has_a_name_with_a_clause_in_the_place_of_a_noun():
     clause = re.compile(r"def (test_(?:(?:what|whatever|who|whose|whoever|nothing)_|\w*(?:nobody|somebody))\w*)")
     names = [

@@ -12,7 +12,7 @@ ENDS = "CPZ"
 
 
 def normalize(text: str) -> str:
-    """Return what of a text is compared: case-folded, single spaces, no punctuation at its ends; maybe nothing.
+    """Return the compared form of a text: case-folded, single spaces, no punctuation at its ends; perhaps empty.
 
     Compatibility forms count as the plain ones (Unicode's NFKC), as does the apostrophe that phones write.
     """

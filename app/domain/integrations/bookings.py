@@ -114,7 +114,7 @@ async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) 
 
 
 async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
-    """Apply what a tool says about the attendance; it is kept for a booking that has not arrived yet."""
+    """Apply the attendance that a tool reports; it is kept for a booking that has not arrived yet."""
     booking = await _find(unit, integration, change.external_id)
     if booking is None or (change.person_id and booking.starts_at is None):
         id = change.person_id or change.external_id
@@ -128,7 +128,7 @@ async def _note_attendance(unit: UnitOfWork, integration: Integration, change: N
 
 
 async def _set_attendance(unit: UnitOfWork, booking: Booking, told_at: datetime, status: str) -> None:
-    """Note the attendance of a booking, unless it is older than what is known about it."""
+    """Note the attendance of a booking, unless it is older than the known one."""
     if booking.attendance_at is None or told_at >= booking.attendance_at:
         booking.attendance_at, booking.updated_at = told_at, unit.clock.now()
         if booking.status in (BookingStatus.booked, BookingStatus.no_show):
@@ -211,7 +211,7 @@ async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, de
 
 
 def _leave_out_person(booking: Booking) -> None:
-    """Empty what a booking tells of a person who is no contact: an erasure would not find it, and no text needs it."""
+    """Empty the personal fields of a booking without a contact: an erasure would not find it, and no text needs it."""
     if booking.name and booking.name in booking.title:
         booking.title = ""
     booking.name = booking.email = booking.location = booking.cancel_url = booking.reschedule_url = ""

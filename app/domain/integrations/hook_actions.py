@@ -82,7 +82,7 @@ async def check(unit: UnitOfWork, actions: Actions) -> dict[str, Any]:
 
 
 async def find_scopes(unit: UnitOfWork, actions: Actions) -> frozenset[str]:
-    """Return the scopes that an actor needs to do by hand what a webhook does; none of an automation that is gone."""
+    """Return the scopes that the actions of a webhook need by hand; none of an automation that is gone."""
     needed = frozenset[str]({Scope.contacts_write})
     if actions.get("sequence_id") is not None:
         needed |= {Scope.campaigns_send}

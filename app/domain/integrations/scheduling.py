@@ -132,7 +132,7 @@ class SchedulingTool(Protocol):
         ...
 
     def read(self, body: bytes, consent_question: str) -> Notice:
-        """Return what a verified body says; raise `Unreadable`.
+        """Return the changes of a verified body; raise `Unreadable`.
 
         `consent_question` is the question of the form whose positive answer is consent; empty where there is none.
         """

@@ -140,7 +140,7 @@ async def resume(unit: UnitOfWork, id: int) -> Integration:
 async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_hours: int) -> Integration:
     """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`.
 
-    Whoever knows the secret does what the integration does: the actor needs the scopes for it.
+    A sender with the secret can do the work of the integration: the actor needs the scopes for it.
     """
     until = overlap.end(unit.clock.now(), overlap_hours)
     integration = await queries.get(unit, id, lock=True)

@@ -88,5 +88,5 @@ DESCRIPTIONS: dict[str, str] = {
 
 
 def describe(code: str) -> str:
-    """Return what happened and what to do, for a code of ours; raise `KeyError` for any other."""
+    """Return the cause and the advised action, for a code of ours; raise `KeyError` for any other."""
     return DESCRIPTIONS[code]

@@ -99,7 +99,7 @@ class DeliveryWorkers:
             await self._count()
 
     async def _count(self) -> None:
-        """Add what is counted; a database that does not answer in time delays no stop."""
+        """Add the counts; a database that does not answer in time delays no stop."""
         with suppress(TimeoutError):
             async with asyncio.timeout(ABANDON_SECONDS):
                 await self.shared.counts.close()

@@ -74,7 +74,7 @@ async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
 
 
 async def preview(unit: UnitOfWork, ids: Sequence[int]) -> Replay:
-    """Return what `replay_chosen` would do now; raise `NotFound` where there is none of them, and `InvalidInput`."""
+    """Return the result of `replay_chosen` now; raise `NotFound` where there is none of them, and `InvalidInput`."""
     return _sort(unit, ids, *await _find(unit, ids))
 
 

@@ -81,7 +81,7 @@ class AttemptCounts:
                 await self.pool.execute(ADD, *map(list, zip(*rows, strict=True)))
 
     async def close(self) -> None:
-        """Add what is left."""
+        """Add the remaining counts."""
         await self._later.close()
 
 

@@ -54,7 +54,7 @@ class CalCom:
             raise BadSignature("The signature does not fit.")
 
     def read(self, body: bytes, consent_question: str) -> Notice:
-        """Return what an event says about its booking."""
+        """Return the changes of an event to its booking."""
         try:
             return _read(fields.load(body), consent_question)
         except fields.NotThere as problem:
@@ -109,7 +109,7 @@ def _ended(payload: Mapping[str, Any], question: str, made_at: datetime) -> Iter
 
 
 def _attendance(payload: Mapping[str, Any], told_at: datetime) -> Iterator[Change]:
-    """Yield who came, and who did not. It is not told who has a seat, who made the booking, and who is a guest."""
+    """Yield the attendances. An event does not distinguish persons with a seat, bookers and guests."""
     uid = _needed_uid(payload)
     told = {_email(each): bool(each["noShow"]) for each in fields.children(payload, "attendees") if _tells(each)}
     for email, is_missing in told.items():

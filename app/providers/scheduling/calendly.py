@@ -41,7 +41,7 @@ class Calendly:
             raise BadSignature("The signature is older than 3 minutes.")
 
     def read(self, body: bytes, consent_question: str) -> Notice:
-        """Return what an event says about its invitee."""
+        """Return the changes of an event to its invitee."""
         try:
             return _read(fields.load(body), consent_question)
         except fields.NotThere as problem:
