@@ -21,6 +21,7 @@ describe(
     "The work of a job.",
     {
         "tag_contacts": "Adds and removes tags of contacts.",
+        "rename_tag": "Gives contacts another tag in the place of one.",
         "stage_contacts": "Moves contacts to a stage.",
         "assign_contacts": "Assigns contacts to a user.",
         "enroll_contacts": "Enrolls contacts in a drip sequence; its problems say why some were not.",

@@ -4,13 +4,18 @@ from typing import Annotated
 
 import strawberry
 
+from app.domain.bulk import tag_renames
 from app.domain.contacts import models, queries, service
+from app.domain.jobs.models import AccountJob
 from app.domain.kernel import idempotency
+from app.domain.kernel.paging import MAX_COUNTED, Total
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.contacts import Contact, OptionalId, Phone, once_for_contact
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.scalars import BigInt
+from app.graphql.jobs import Job
 
 Tag = Annotated[str, strawberry.argument(description="The tag.", directives=[Constraint(max_length=service.MAX_TAG)])]
 MAX_TAGS = 1000
@@ -21,6 +26,22 @@ class ContactTag:
     """A tag."""
 
     name: str = strawberry.field(description="The tag itself.")
+
+    @strawberry.field(
+        description=f"Number of contacts that have it, counted up to {MAX_COUNTED:,}: see contact_count_is_exact."
+    )
+    async def contact_count(self, info: Info) -> BigInt:
+        """Return the number of contacts."""
+        return BigInt((await _count(info, self.name)).count)
+
+    @strawberry.field(description="False when more contacts have it than contact_count says.")
+    async def contact_count_is_exact(self, info: Info) -> bool:
+        """Return whether all contacts were counted."""
+        return (await _count(info, self.name)).is_exact
+
+
+async def _count(info: Info, tag: str) -> Total:
+    return await info.context.load(queries.count_tags, tag) or Total(0)
 
 
 @strawberry.type
@@ -38,7 +59,7 @@ class TagQuery:
 
 @strawberry.type
 class TagMutation:
-    """Changing the tags of a contact."""
+    """Changing tags."""
 
     @strawberry.mutation(
         graphql_type=Contact,
@@ -55,6 +76,27 @@ class TagMutation:
 
         digest = idempotency.fingerprint("add_tag", id=id, phone=phone, tag=tag)
         return await once_for_contact(info, idempotency_key, digest, act)
+
+    @strawberry.mutation(
+        graphql_type=Job | None,
+        description="Rename a tag of all contacts in the background, and return the job; a name that is a tag already "
+        "merges the two. contact_tag_removed and contact_tag_added tell of each contact. Segments, automations and "
+        "other settings that name the tag keep the old name. Null beside not_found.",
+        directives=guarded("contacts:write", "conflict", "not_found"),
+    )
+    async def rename_tag(
+        self,
+        info: Info,
+        tag: Tag,
+        name: Annotated[
+            str,
+            strawberry.argument(
+                description="The new name.", directives=[Constraint(min_length=1, max_length=service.MAX_TAG)]
+            ),
+        ],
+    ) -> AccountJob:
+        """Rename a tag."""
+        return await tag_renames.rename(info.context.unit, tag, name)
 
     @strawberry.mutation(
         graphql_type=Contact,

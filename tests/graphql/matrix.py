@@ -71,6 +71,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "job": lambda ids: {"id": ids["job"]},
     "cancel_job": lambda ids: {"id": ids["job"]},
     "bulk_tag": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "add": ["vip"]},
+    "rename_tag": lambda _: {"tag": MARK, "name": "other"},
     "bulk_stage": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "stage": "won"},
     "bulk_assign": lambda ids: {"contacts": {"ids": [ids["contact"]]}, "assignee_id": ids["user"]},
     "bulk_enroll": lambda ids: {

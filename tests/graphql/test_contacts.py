@@ -158,3 +158,30 @@ async def test_a_contact_says_its_state_its_last_message_and_whether_it_can_be_t
     ]
     assert nodes[4]["blocked_by"]["remedy"] == "Set dnd_sms of the contact to false."
     assert [bool(each["last_message_at"]) for each in nodes] == [True, False, False, False, False]
+
+
+TAGS = "{ tags { name contact_count contact_count_is_exact } }"
+RENAME = "mutation ($tag: String!, $name: String!) { rename_tag(tag: $tag, name: $name) { kind status total } }"
+
+
+async def test_tags_are_counted_in_one_statement_and_renamed_by_a_job(api: httpx2.AsyncClient) -> None:
+    for number, tags in enumerate([["vip", "old"], ["vip"], []]):
+        await ask(api, NEW, contact={"phone": f"+1202555014{number}", "tags": tags})
+    statements: list[str] = []
+
+    def note(*arguments: object) -> None:
+        statements.append(str(arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    shown = (await ask(api, TAGS))["tags"]
+    event.remove(Engine, "before_cursor_execute", note)
+
+    assert [(each["name"], each["contact_count"], each["contact_count_is_exact"]) for each in shown] == [
+        ("old", 1, True),
+        ("vip", 2, True),
+    ]
+    assert len([statement for statement in statements if "contact_tags" in statement]) == 2
+    job = (await ask(api, RENAME, tag="vip", name="gold"))["rename_tag"]
+    assert job == {"kind": "rename_tag", "status": "waiting", "total": 2}
+    refused = await post(api, {"query": RENAME, "variables": {"tag": "none", "name": "gold"}})
+    assert refused.json()["errors"][0]["extensions"]["code"] == "not_found"

@@ -9,14 +9,14 @@ from functools import partial
 from string import digits as ascii_digits
 from typing import Any, NamedTuple
 
-from sqlalchemy import ARRAY, ColumnElement, Select, Text, and_, any_, func, literal, literal_column, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Select, Text, and_, any_, func, literal, literal_column, or_, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
 from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
-from app.domain.kernel.paging import Counter, Order, Page, Total, Window, count, fetch
+from app.domain.kernel.paging import MAX_COUNTED, Counter, Order, Page, Total, Window, count, fetch
 from app.domain.kernel.turns import one_at_a_time
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -219,6 +219,21 @@ async def list_tags(unit: UnitOfWork, limit: int) -> Sequence[str]:
     later = first.where(ContactTag.tag > known.c.tag).correlate(known).scalar_subquery()
     known = known.union_all(select(later).where(known.c.tag.is_not(None)))
     return await unit.all(select(known.c.tag).where(known.c.tag.is_not(None)).limit(limit))
+
+
+async def find_tagged(unit: UnitOfWork, tag: str, after: int, limit: int) -> Sequence[int]:
+    """Return the ids of the next contacts with a tag, in their order, which is that of the primary key."""
+    tagged = select(ContactTag.contact_id).where(*_has_tag(unit, tag), ContactTag.contact_id > after)
+    return await unit.all(tagged.order_by(ContactTag.contact_id).limit(limit))
+
+
+async def count_tags(unit: UnitOfWork, tags: Sequence[str]) -> dict[str, Total]:
+    """Return the number of contacts with each tag, counted up to `MAX_COUNTED` in the index, in one statement."""
+    wanted = select(func.unnest(literal(tags, ARRAY(Text))).label("tag")).subquery()
+    own = ContactTag.account_id == unit.actor.account_id, ContactTag.tag == wanted.c.tag
+    some = select(literal(1).label("one")).where(*own).limit(MAX_COUNTED + 1).lateral()
+    counts = select(wanted.c.tag, func.count(some.c.one)).select_from(wanted.outerjoin(some, true()))
+    return {row[0]: Total.of(row[1]) for row in await unit.rows(counts.group_by(wanted.c.tag))}
 
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:

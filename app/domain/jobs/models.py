@@ -14,6 +14,7 @@ class JobKind(enum.StrEnum):
     """The work of a job."""
 
     tag_contacts = enum.auto()
+    rename_tag = enum.auto()
     stage_contacts = enum.auto()
     assign_contacts = enum.auto()
     enroll_contacts = enum.auto()

@@ -12,6 +12,15 @@ import type { ContactItem } from './queries.ts';
 const ROW = 40;
 const NEAR_END = 40;
 
+/** The reasons why a contact cannot be texted, by the gate that refuses. */
+const BLOCKED: Record<string, string> = {
+  opt_out: 'Opted out',
+  dnd: 'DND',
+  hold: 'On hold',
+  line_type: 'Landline',
+  phone: 'Not in use',
+};
+
 interface ContactGridProps {
   pages: Pages<ContactItem>;
   chosen: ReadonlySet<number>;
@@ -71,9 +80,9 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
           <span role="columnheader" className={styles.wide}>
             Score
           </span>
-          <span role="columnheader">Status</span>
+          <span role="columnheader">Can text</span>
           <span role="columnheader" className={styles.wide}>
-            Added
+            Last message
           </span>
         </div>
       </div>
@@ -121,7 +130,7 @@ interface RowProps extends Pick<ContactGridProps, 'onChoose'> {
 
 /** A row is drawn once while others scroll past it. */
 const Row = memo(function Row({ row, index, top, isChosen, onChoose }: RowProps) {
-  const { id, label, phone, pipeline_stage, tags, score, status, dnd_sms, created_at } = row;
+  const { id, label, phone, pipeline_stage, tags, score, can_send, blocked_by, last_message_at } = row;
   const { basepath } = useRouter();
   const name = `${row.first_name} ${row.last_name}`.trim();
   const toggle = () =>
@@ -160,16 +169,17 @@ const Row = memo(function Row({ row, index, top, isChosen, onChoose }: RowProps)
         {score}
       </span>
       <span role="gridcell">
-        {status === 'opted_out' ? (
-          <Badge kind="bad">Opted out</Badge>
-        ) : dnd_sms ? (
-          <Badge kind="warn">DND</Badge>
-        ) : (
-          <Badge kind="good">Active</Badge>
+        {can_send && <Badge kind="good">Yes</Badge>}
+        {blocked_by && (
+          <span title={blocked_by.reason ?? undefined}>
+            <Badge kind={blocked_by.gate === 'opt_out' ? 'bad' : 'warn'}>
+              {BLOCKED[blocked_by.gate] ?? words(blocked_by.gate)}
+            </Badge>
+          </span>
         )}
       </span>
       <span role="gridcell" className={styles.wide}>
-        <Time at={created_at} />
+        {last_message_at ? <Time at={last_message_at} /> : '–'}
       </span>
     </div>
   );

@@ -12,6 +12,7 @@ import { Filters } from './Filters.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { Export } from './mutations.ts';
 import { ContactsCount } from './queries.ts';
+import { RenameTag } from './RenameTag.tsx';
 import type { ContactsSearch } from './search.ts';
 
 const route = getRouteApi('/contacts');
@@ -78,6 +79,7 @@ function Actions({ filter, onAdd, onJob }: ActionsProps) {
         Duplicates
       </Button>
       <ExportButton filter={filter} onJob={onJob} />
+      {mayWrite && filter.tag && <RenameTag key={filter.tag} tag={filter.tag} onJob={onJob} />}
       {mayWrite && (
         <>
           <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>

@@ -3,7 +3,7 @@
 import { Select, TextInput } from '@mantine/core';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useQuery } from 'urql';
-import { useSettled, words } from '../../ui/index.ts';
+import { count, useSettled, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { ContactsTags } from './queries.ts';
 import { type ContactsSearch, oneOf, SORTS, STAGES, STATUSES } from './search.ts';
@@ -13,12 +13,18 @@ interface FiltersProps {
   onChange: (filter: ContactsSearch) => void;
 }
 
-const SORT_WORDS = { name_asc: 'Name', name_desc: 'Name, Z to A', score_high: 'Highest score', date_added: 'Newest' };
+const SORT_WORDS = {
+  name_asc: 'Name',
+  name_desc: 'Name, Z to A',
+  score_high: 'Highest score',
+  date_added: 'Newest',
+  date_updated: 'Changed last',
+  last_message: 'Last message',
+};
 
 export function Filters({ filter, onChange }: FiltersProps) {
   const [typed, setTyped] = useState(filter.search ?? '');
   const settled = useSettled(typed.trim());
-  const [{ data }] = useQuery({ query: ContactsTags, requestPolicy: 'cache-and-network' });
   const apply = useEffectEvent((search: string) => {
     if (search !== (filter.search ?? '')) onChange({ ...filter, search: search || undefined });
   });
@@ -45,17 +51,7 @@ export function Filters({ filter, onChange }: FiltersProps) {
         value={filter.status}
         onChange={(value) => onChange({ ...filter, status: oneOf(STATUSES, value) })}
       />
-      <Select
-        w={140}
-        aria-label="Tag"
-        placeholder="Tag"
-        searchable
-        clearable
-        clearButtonProps={{ 'aria-label': 'Any tag' }}
-        data={data?.tags.map(({ name }) => name) ?? []}
-        value={filter.tag ?? null}
-        onChange={(tag) => onChange({ ...filter, tag: tag ?? undefined })}
-      />
+      <TagChoice value={filter.tag} onChange={(tag) => onChange({ ...filter, tag: tag ?? undefined })} />
       <Select
         w={150}
         aria-label="Order"
@@ -65,6 +61,30 @@ export function Filters({ filter, onChange }: FiltersProps) {
         onChange={(value) => onChange({ ...filter, sort: oneOf(SORTS, value) })}
       />
     </div>
+  );
+}
+
+/** The tags are counted when they are looked at first. */
+function TagChoice({ value, onChange }: Pick<ChoiceProps, 'value' | 'onChange'>) {
+  const [isOpened, setOpened] = useState(false);
+  const [{ data }] = useQuery({ query: ContactsTags, pause: !isOpened, requestPolicy: 'cache-and-network' });
+  const counted = data?.tags.map(({ name, contact_count, contact_count_is_exact }) => ({
+    value: name,
+    label: `${name} (${count(contact_count)}${contact_count_is_exact ? '' : '+'})`,
+  }));
+  return (
+    <Select
+      w={140}
+      aria-label="Tag"
+      placeholder="Tag"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Any tag' }}
+      data={counted ?? (value ? [value] : [])}
+      value={value ?? null}
+      onDropdownOpen={() => setOpened(true)}
+      onChange={onChange}
+    />
   );
 }
 

@@ -183,3 +183,11 @@ export const Export = graphql(`
     }
   }
 `);
+
+export const RenameTag = graphql(`
+  mutation ContactsRenameTag($tag: String!, $name: String!) {
+    rename_tag(tag: $tag, name: $name) {
+      id
+    }
+  }
+`);

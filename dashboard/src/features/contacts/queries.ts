@@ -12,7 +12,13 @@ export const ContactRow = graphql(`
     pipeline_stage
     status
     dnd_sms
+    can_send
+    blocked_by {
+      gate
+      reason
+    }
     score
+    last_message_at
     created_at
   }
 `);
@@ -64,6 +70,8 @@ export const ContactsTags = graphql(`
   query ContactsTags {
     tags {
       name
+      contact_count
+      contact_count_is_exact
     }
   }
 `);

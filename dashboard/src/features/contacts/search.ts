@@ -2,7 +2,7 @@
 
 export const STAGES = ['new_lead', 'contacted', 'qualified', 'proposal', 'won', 'lost'] as const;
 export const STATUSES = ['active', 'opted_out'] as const;
-export const SORTS = ['name_asc', 'name_desc', 'score_high', 'date_added'] as const;
+export const SORTS = ['name_asc', 'name_desc', 'score_high', 'date_added', 'date_updated', 'last_message'] as const;
 
 export const DUPLICATES = ['email', 'phone'] as const;
 
