@@ -9,7 +9,7 @@ import strawberry
 from app.domain.accounts import deletion, invitations, models, queries, service, users
 from app.domain.accounts.models import AccountStatus, Role
 from app.domain.accounts.service import AccountFields
-from app.domain.accounts.users import UserFields
+from app.domain.accounts.users import UserFields, ViewerFields
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -163,6 +163,21 @@ class UserChanges:
     )
 
 
+@strawberry.input(
+    description="The fields to change; fields that are left out keep their values, and null empties a field."
+)
+class ViewerChanges(UserChanges):
+    """The fields of the own user to change."""
+
+    time_zone: strawberry.Maybe[str | None] = strawberry.field(
+        description="The time zone (IANA) in which times are shown, such as America/Chicago; null for the browser's."
+    )
+    locale: strawberry.Maybe[str | None] = strawberry.field(
+        description="The language tag by which times and numbers are written, such as en-GB; null for the browser's.",
+        directives=[Constraint(pattern=f"^({users.LOCALE})?$")],
+    )
+
+
 @strawberry.type(description="The caller: the user of a session or token; for a key, the first owner of the account.")
 class Viewer:
     """The caller."""
@@ -172,6 +187,12 @@ class Viewer:
     first_name: str = strawberry.field(description="The first name; empty when not known.")
     last_name: str = strawberry.field(description="The last name; empty when not known.")
     role: Role = strawberry.field(description="The role of the user.")
+    time_zone: str | None = strawberry.field(
+        description="The time zone (IANA) in which the user reads times; null for the browser's."
+    )
+    locale: str | None = strawberry.field(
+        description="The language tag by which times and numbers are written for the user; null for the browser's."
+    )
 
     @strawberry.field(description="The scopes of the caller: of the session, the key or the access token.")
     def scopes(self, info: Info) -> list[str]:
@@ -342,16 +363,16 @@ class AccountMutation:
 
     @strawberry.mutation(
         graphql_type=Viewer,
-        description="Change the first and last name of the signed-in user, and return the user.",
+        description="Change the name, time zone and locale of the signed-in user, and return the user.",
         directives=guarded("account:read", "person_required"),
     )
     async def update_viewer(
         self,
         info: Info,
-        changes: Annotated[UserChanges, strawberry.argument(description="The fields to change.")],
+        changes: Annotated[ViewerChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.User:
-        """Change the caller's name."""
-        return await users.update_own(info.context.unit, given(vars(changes), UserFields))
+        """Change the caller's own fields."""
+        return await users.update_own(info.context.unit, given(vars(changes), ViewerFields))
 
     @strawberry.mutation(
         graphql_type=User,

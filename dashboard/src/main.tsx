@@ -11,7 +11,7 @@ import { Provider, useQuery } from 'urql';
 import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
 import { router } from './router.tsx';
 import { theme } from './theme/theme.ts';
-import { Failure, shown } from './ui/index.ts';
+import { Failure, shown, showIn } from './ui/index.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 setNonce(nonce);
@@ -36,9 +36,11 @@ function App() {
   }, [id]);
   if (error && !data) return <Failure error={error} retry={() => retry({ requestPolicy: 'network-only' })} />;
   if (!data) return null;
+  const { time_zone, locale } = data.viewer;
+  showIn({ time_zone, locale });
   return (
     <ViewerContext value={data.viewer}>
-      <RouterProvider router={router} />
+      <RouterProvider key={`${time_zone} ${locale}`} router={router} />
     </ViewerContext>
   );
 }

@@ -10,7 +10,7 @@ from playwright.async_api import Route, expect
 
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
-from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES
+from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
 from tests.waiting import within
@@ -66,6 +66,27 @@ async def test_the_webhooks_below_the_keys_do_not_move_when_these_arrive(windows
     await added.wait_for()
 
     assert before == 0
+
+
+async def test_times_are_shown_in_the_zone_and_the_language_that_a_person_chooses(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/settings/profile")
+    for label, word, option in (("Time zone", "Tokyo", "Asia/Tokyo"), ("Format of times and numbers", "de", "de-DE")):
+        await page.get_by_role("combobox", name=label).fill(word)
+        await page.get_by_role("option", name=option).click()
+        await expect(page.get_by_role("combobox", name=label)).to_have_value(option)
+    await screen.check(pictures, "profile-place")
+    await USERS.change(scene.services, last_active_at=NOON)
+    await screen.open("/settings/people")
+    shown = page.locator('time[datetime^="2026-01-02T12:00"]')
+
+    assert await shown.get_attribute("title") == "Freitag, 2. Januar 2026 um 21:00:00 GMT+9 (2026-01-02T12:00:00.000Z)"
+    assert await USERS.where(email=account.email).read(scene.services, "time_zone", "locale") == [
+        ("Asia/Tokyo", "de-DE")
+    ]
 
 
 async def make_webhook(screen: Screen) -> None:

@@ -47,6 +47,44 @@ async def test_a_member_changes_the_own_name_and_the_audit_log_tells_of_it(
     assert await AUDIT_ENTRIES.where(action="user_changed").read(services, "subject") == [account.email]
 
 
+async def test_a_member_chooses_a_time_zone_and_a_locale_and_returns_to_those_of_the_browser(
+    http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
+) -> None:
+    await change_role(services, "member")
+    shown = "{ time_zone locale first_name }"
+
+    chosen = await ask(
+        http,
+        cookie,
+        f'mutation {{ update_viewer(changes: {{ time_zone: "america/chicago", locale: "en-GB" }}) {shown} }}',
+    )
+    read = await ask(http, cookie, f"{{ viewer {shown} }}")
+    kept = await ask(http, cookie, f'mutation {{ update_viewer(changes: {{ first_name: "Ann" }}) {shown} }}')
+    emptied = await ask(
+        http, cookie, f'mutation {{ update_viewer(changes: {{ time_zone: null, locale: "" }}) {shown} }}'
+    )
+
+    assert chosen["update_viewer"] == read["viewer"]
+    assert read["viewer"] == {"time_zone": "America/Chicago", "locale": "en-GB", "first_name": ""}
+    assert kept["update_viewer"] == {"time_zone": "America/Chicago", "locale": "en-GB", "first_name": "Ann"}
+    assert emptied["update_viewer"] == {"time_zone": None, "locale": None, "first_name": "Ann"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("time_zone", "Mars/Base"), ("time_zone", "Etc/GMT+5"), ("locale", "english"), ("locale", "en_GB")],
+)
+async def test_a_time_zone_or_a_locale_that_does_not_exist_is_refused_and_the_name_stays(
+    http: httpx2.AsyncClient, services: Services, cookie: str, field: str, value: str
+) -> None:
+    query = f'mutation {{ update_viewer(changes: {{ first_name: "Ann", {field}: "{value}" }}) {{ id }} }}'
+    answer = await post(http, {"query": query}, Cookie=cookie, **OURS)
+
+    assert codes(answer) == ["invalid_input"]
+    assert answer.json()["errors"][0]["extensions"]["field"] == f"changes.{field}"
+    assert await USERS.read(services, "first_name", "time_zone", "locale") == [("", None, None)]
+
+
 async def test_a_user_ends_only_their_own_other_sessions(
     http: httpx2.AsyncClient, services: Services, account: Opened, cookie: str
 ) -> None:

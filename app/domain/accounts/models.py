@@ -80,7 +80,10 @@ class Role(enum.StrEnum):
 
 
 class User(Base):
-    """A person of an account; `removed_at` is set on removal. A user without `password_hash` cannot sign in."""
+    """A person of an account; `removed_at` is set on removal. A user without `password_hash` cannot sign in.
+
+    `time_zone` (IANA) and `locale` (BCP 47) are those in which pages show times and numbers; null for the browser's.
+    """
 
     __tablename__ = "users"
     __table_args__ = (
@@ -94,6 +97,8 @@ class User(Base):
     last_name: Mapped[str] = mapped_column(server_default="")
     role: Mapped[str] = mapped_column(server_default=Role.owner)
     password_hash: Mapped[str | None]
+    time_zone: Mapped[str | None]
+    locale: Mapped[str | None]
     created_at: Mapped[Created]
     last_active_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]

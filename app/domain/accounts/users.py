@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from sqlalchemy import func, select
 
@@ -11,6 +11,7 @@ from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, Session, User
 from app.domain.accounts.roles import scopes_of
+from app.domain.kernel import time_zones
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -22,6 +23,9 @@ MAX_EMAIL = 254
 """RFC 5321, 4.5.3.1.3, less the angle brackets."""
 
 MAX_LINE = 100
+LOCALE = "[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?"
+"""A language, a script and a region (BCP 47), in the usual case."""
+
 NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Line breaks, control characters and lone surrogates."""
 
@@ -31,6 +35,13 @@ class UserFields(TypedDict, total=False):
 
     first_name: str | None
     last_name: str | None
+
+
+class ViewerFields(UserFields, total=False):
+    """The fields that users change of their own."""
+
+    time_zone: str | None
+    locale: str | None
 
 
 async def get(unit: UnitOfWork, id: int) -> User:
@@ -75,9 +86,17 @@ async def update(unit: UnitOfWork, id: int, fields: UserFields) -> User:
     return user
 
 
-async def update_own(unit: UnitOfWork, fields: UserFields) -> User:
-    """Change the name of the user who acts. Raises `PersonRequired` and `InvalidInput`."""
-    return await update(unit, (await get_person(unit)).id, fields)
+async def update_own(unit: UnitOfWork, fields: ViewerFields) -> User:
+    """Change the name, the time zone or the locale of the user who acts. Raises `PersonRequired` and `InvalidInput`."""
+    user = await get_person(unit)
+    if "time_zone" in fields:
+        zone = fields["time_zone"]
+        user.time_zone = time_zones.checked(zone) if zone else None
+    if "locale" in fields:
+        user.locale = _locale(fields["locale"])
+    await unit.save(user)
+    names = {name: value for name, value in fields.items() if name in UserFields.__annotations__}
+    return await update(unit, user.id, cast("UserFields", names))
 
 
 async def remove(unit: UnitOfWork, id: int) -> User:
@@ -152,6 +171,14 @@ async def lock_account(unit: UnitOfWork) -> str | None:
     Return the status of the account.
     """
     return await unit.one(select(Account.status).where(Account.id == unit.actor.account_id).with_for_update())
+
+
+def _locale(tag: str | None) -> str | None:
+    if not tag:
+        return None
+    if not re.fullmatch(LOCALE, tag):
+        raise InvalidInput(reason="locale must be a language tag such as en-GB or pt-BR.", field="locale")
+    return tag
 
 
 async def _check_not_last_owner(unit: UnitOfWork, user: User) -> None:

@@ -13,6 +13,8 @@ export const ViewerQuery = graphql(`
       role
       scopes
       session_id
+      time_zone
+      locale
       company_name
     }
   }

@@ -1,5 +1,7 @@
 // The series of a chart, and the names of its periods.
 
+import { localeOf } from './place.ts';
+
 export type Period = 'hour' | 'day' | 'week' | 'month';
 
 export interface Series {
@@ -28,11 +30,11 @@ const SPANS: Record<Period, Intl.DateTimeFormatOptions> = {
 
 /** Return the name of a period on the axis. */
 export function tickOf(period: Period, start: string, timeZone?: string): string {
-  return new Intl.DateTimeFormat(undefined, { ...TICKS[period], timeZone }).format(new Date(start));
+  return new Intl.DateTimeFormat(localeOf(), { ...TICKS[period], timeZone }).format(new Date(start));
 }
 
 /** Return the name of a period in a sentence. */
 export function spanOf(period: Period, start: string, timeZone?: string): string {
-  const text = new Intl.DateTimeFormat(undefined, { ...SPANS[period], timeZone }).format(new Date(start));
+  const text = new Intl.DateTimeFormat(localeOf(), { ...SPANS[period], timeZone }).format(new Date(start));
   return period === 'week' ? `Week of ${text}` : text;
 }

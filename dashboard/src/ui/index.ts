@@ -9,6 +9,7 @@ export { Card, Facts, Heading, Page } from './Page.tsx';
 export { dialog, part, shown, Unloaded } from './part.tsx';
 export { countParts } from './parts.ts';
 export { Phone } from './Phone.tsx';
+export { localeOf, showIn, timeIn, zoneOf } from './place.ts';
 export { grouped } from './phone.ts';
 export { isReachable, reload } from './reload.ts';
 export { Empty, Failure, Notice, Refused, Skeleton } from './states.tsx';

@@ -1,31 +1,31 @@
 // Values as people read them: times in their zone, numbers and money in their language, states with a word.
 
 import { Button, CopyButton } from '@mantine/core';
+import { localeOf, timeIn } from './place.ts';
 import styles from './ui.module.css';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-const short = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
-const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const dated = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const SHORT = { hour: 'numeric', minute: '2-digit' } as const;
+const DAY_MONTH = { day: 'numeric', month: 'short' } as const;
+const DATED = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+const EXACT = { dateStyle: 'full', timeStyle: 'long' } as const;
 
 /** Return a time as briefly as it stays clear: the hour today, the day this year, else the date. */
 export function brief(at: string, now = Date.now()): string {
   const time = new Date(at);
-  const isToday = new Date(now).toDateString() === time.toDateString();
-  if (isToday) return short.format(time);
-  return Math.abs(now - time.getTime()) < 180 * DAY ? dayMonth.format(time) : dated.format(time);
+  if (timeIn(DATED, now) === timeIn(DATED, time)) return timeIn(SHORT, time);
+  return timeIn(Math.abs(now - time.getTime()) < 180 * DAY ? DAY_MONTH : DATED, time);
 }
 
 export function instant(at: string): string {
-  return `${exact.format(new Date(at))} (${new Date(at).toISOString()})`;
+  return `${timeIn(EXACT, new Date(at))} (${new Date(at).toISOString()})`;
 }
 
 export function Time({ at, full }: { at: string | null | undefined; full?: boolean }) {
   if (!at) return <span className={styles.soft}>never</span>;
-  const text = full ? `${dated.format(new Date(at))}, ${short.format(new Date(at))}` : brief(at);
+  const text = full ? `${timeIn(DATED, new Date(at))}, ${timeIn(SHORT, new Date(at))}` : brief(at);
   return (
     <time dateTime={at} title={instant(at)}>
       {text}
@@ -34,7 +34,7 @@ export function Time({ at, full }: { at: string | null | undefined; full?: boole
 }
 
 export function count(value: number): string {
-  return new Intl.NumberFormat().format(value);
+  return new Intl.NumberFormat(localeOf()).format(value);
 }
 
 const MOST = 99;
@@ -49,12 +49,12 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 }
 
 export function money(value: number, currency: string): string {
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value);
+  return new Intl.NumberFormat(localeOf(), { style: 'currency', currency }).format(value);
 }
 
 /** Return a share of one as a percentage. */
 export function percent(share: number, digits = 1): string {
-  return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: digits }).format(share);
+  return new Intl.NumberFormat(localeOf(), { style: 'percent', maximumFractionDigits: digits }).format(share);
 }
 
 export function words(name: string): string {

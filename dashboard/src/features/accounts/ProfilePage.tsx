@@ -1,6 +1,6 @@
-// The signed-in person: name, role and password.
+// The signed-in person: name, time zone, format of times and numbers, role and password.
 
-import { Button, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useViewer } from '../../graphql/index.ts';
 import { Badge, Card, Facts, Refused, Unsaved, useAct, words } from '../../ui/index.ts';
@@ -14,6 +14,9 @@ export function ProfilePage() {
     <SettingsPage title="You">
       <Card title="Your name">
         <NameForm />
+      </Card>
+      <Card title="Times and numbers">
+        <PlaceForm />
       </Card>
       <Card title="Your sign-in">
         <Facts
@@ -60,5 +63,33 @@ function NameForm() {
         )}
       </div>
     </form>
+  );
+}
+
+const ZONES = Intl.supportedValuesOf('timeZone').filter((name) => name.includes('/') && !name.startsWith('Etc/'));
+const LOCALES = ['en-US', 'en-GB', 'en-CA', 'en-AU', 'de-DE', 'es-ES', 'es-MX', 'fr-FR', 'fr-CA', 'pt-BR'];
+
+/** The time zone and the language of times and numbers; each choice is saved at once. */
+function PlaceForm() {
+  const { time_zone, locale } = useViewer();
+  const act = useAct(UpdateViewer);
+  const one = (name: 'time_zone' | 'locale', label: string, data: string[], value: string | null) => (
+    <Select
+      label={label}
+      placeholder="As the browser"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': `${label}: as the browser` }}
+      data={value && !data.includes(value) ? [value, ...data] : data}
+      value={value}
+      onChange={(chosen) => void act.run({ changes: { [name]: chosen } })}
+    />
+  );
+  return (
+    <div className={styles.form}>
+      {one('time_zone', 'Time zone', ZONES, time_zone)}
+      {one('locale', 'Format of times and numbers', LOCALES, locale)}
+      {act.refusal && <Refused refusal={act.refusal} />}
+    </div>
   );
 }

@@ -107,11 +107,13 @@ export const Remove = graphql(`
 `);
 
 export const UpdateViewer = graphql(`
-  mutation ProfileUpdate($changes: UserChanges!) {
+  mutation ProfileUpdate($changes: ViewerChanges!) {
     update_viewer(changes: $changes) {
       id
       first_name
       last_name
+      time_zone
+      locale
     }
   }
 `);

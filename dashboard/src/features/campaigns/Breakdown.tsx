@@ -4,7 +4,7 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { type BarRow, Bars, Card, Failure, plural, type Series, Skeleton } from '../../ui/index.ts';
+import { type BarRow, Bars, Card, Failure, plural, type Series, Skeleton, timeIn } from '../../ui/index.ts';
 import { oneOf } from '../contacts/index.ts';
 import styles from './campaigns.module.css';
 import { type BreakdownRow, CampaignBreakdown } from './results.ts';
@@ -29,7 +29,7 @@ const SERIES: Series[] = [
   { name: 'Failed', tone: 'bad' },
 ];
 
-const HOUR = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+const HOUR = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
 
 export function Breakdown({ id }: { id: number }) {
   const search = route.useSearch();
@@ -96,7 +96,7 @@ function rowsOf(found: BreakdownRow[], by: Group): BarRow[] {
 function nameOf(key: string, by: Group): string {
   if (by === 'segments') return plural(Number(key), 'part');
   if (by !== 'hour') return key || 'Not known';
-  return key ? HOUR.format(new Date(key)) : 'Not left';
+  return key ? timeIn(HOUR, new Date(key)) : 'Not left';
 }
 
 function captionOf(found: BreakdownRow[]): string {

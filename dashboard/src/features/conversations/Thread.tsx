@@ -5,7 +5,7 @@ import { Suspense, useEffect, useEffectEvent, useLayoutEffect, useRef, useState 
 import { useQuery } from 'urql';
 import { changed, type Conversation, type Message, useStore, useViewer } from '../../graphql/index.ts';
 import { Button } from '@mantine/core';
-import { Empty, Failure, Heading, Icon, part, Skeleton } from '../../ui/index.ts';
+import { Empty, Failure, Heading, Icon, part, Skeleton, timeIn } from '../../ui/index.ts';
 import { Bubble, WaitingBubble } from './Bubble.tsx';
 import { Composer } from './Composer.tsx';
 import { type Entry, EntryLine, useEntries } from './Entries.tsx';
@@ -141,11 +141,11 @@ function linesOf(messages: Message[], entries: Entry[]): Line[] {
   return [...texts, ...others].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
 
-const days = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
+const DAY = { weekday: 'long', day: 'numeric', month: 'long' } as const;
 
 function Day({ at, before }: { at: string; before?: string }) {
-  const day = days.format(new Date(at));
-  const isSame = before && days.format(new Date(before)) === day;
+  const day = timeIn(DAY, new Date(at));
+  const isSame = before && timeIn(DAY, new Date(before)) === day;
   return isSame ? null : <div className={styles.day}>{day}</div>;
 }
 

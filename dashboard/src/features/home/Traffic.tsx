@@ -5,19 +5,19 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Chart } from '../../ui/Chart.tsx';
 import type { Series } from '../../ui/chart.ts';
-import { Card, Failure, Skeleton } from '../../ui/index.ts';
+import { Card, Failure, Skeleton, zoneOf } from '../../ui/index.ts';
 import styles from './home.module.css';
 import { compared, findingOf, METRIC_WORDS, PERIOD_WORDS, type Split, shown, split, valueOf } from './model.ts';
 import { HomeTexts } from './queries.ts';
 import { type HomeSearch, METRICS, type Metric, PERIODS } from './search.ts';
 
 const route = getRouteApi('/');
-const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export function Traffic() {
   const { period = 'week', metric = 'sent' } = route.useSearch();
   const navigate = useNavigate();
   const words = PERIOD_WORDS[period];
+  const time_zone = zoneOf();
   const [{ data, error }, retry] = useQuery({
     query: HomeTexts,
     variables: { days: 2 * words.days, bucket: words.bucket, time_zone },
