@@ -102,6 +102,26 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     await narrow.check(pictures, "contacts-narrow")
 
 
+async def test_a_tag_is_counted_and_renamed_for_all_its_contacts(windows: Windows, scene: Scene, account: Opened):
+    await add_contacts(scene.services, account.account_id, ["+12025550143", "+12025550144", "+442079460001"])
+    await CONTACTS.change(scene.services, tags=["vip"])
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/contacts")
+    await page.get_by_role("gridcell", name="Landline").wait_for()
+    await page.get_by_role("combobox", name="Tag", exact=True).click()
+    await page.get_by_role("option", name="vip (3)").click()
+    await screen.press("Rename tag")
+    await screen.fill("New name", "gold")
+    await page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+    await screen.sees("0 of 3")
+    await work(scene)
+    await screen.sees("3 changes")
+
+    await screen.sees("No contact matches.")
+    assert await CONTACTS.read(scene.services, "tags") == [["gold"]] * 3
+
+
 async def test_the_page_of_an_opted_out_contact_shows_the_opt_out(windows: Windows, scene: Scene, account: Opened):
     await scene.receive("STOP")
     screen = await windows.owner(account)
