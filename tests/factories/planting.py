@@ -69,6 +69,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "automation_runs": {"due_at": None, "status": "done", "chain": []},
     "waiting_mails": {"invitation_id": None, "kind": "notice", "attempts": 1},
     "webhook_deliveries": {"status": "delivered"},
+    "webhook_hours": {"bucket": 7},
     "crm_connections": {"state": "lost", "leased_until": None},
     "crm_pushes": {"kind": "inbound", "status": "done"},
     "crm_sends": {"status": "sent"},
