@@ -21,6 +21,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
+from app.domain.webhooks import replays
 from app.domain.webhooks import service as webhooks
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
@@ -331,7 +332,7 @@ async def test_an_erasure_deletes_bodies_of_deliveries_and_answers_and_cancels_w
     assert await WEBHOOK_ATTEMPTS.read(pool, "status", "body") == [(200, "")]
     async with act() as unit:
         with pytest.raises(Conflict, match="has been deleted"):
-            await webhooks.replay(unit, waiting)
+            await replays.replay(unit, waiting)
 
 
 async def test_an_erasure_raises_the_revision_of_subscriptions_whose_deliveries_it_cancels(
