@@ -7,8 +7,9 @@ that dies after it sends the stored draft, once.
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from app.db import claims
@@ -22,7 +23,8 @@ from app.domain.agents.pipeline import Decision
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.sql import take_turns
+from app.domain.kernel.sql import find_turns, take_turns
+from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.writing import calls
@@ -37,8 +39,9 @@ _DUE = """
 FROM ai_agent_runs t WHERE t.status <> 'done'
   AND CASE WHEN t.status = 'waiting' THEN t.due_at ELSE t.claimed_until END <= $1
 """
+FIND_TURNS = find_turns("ai_agent_runs", "account_id", "status <> 'done'")
 CLAIM = f"""
-WITH RECURSIVE {take_turns("ai_agent_runs", "account_id", "status <> 'done'", _DUE)}
+WITH {take_turns("account_id", _DUE)}
 UPDATE ai_agent_runs r SET status = CASE WHEN r.status = 'waiting' THEN 'running' ELSE r.status END,
   claimed_until = $2, attempts = r.attempts + 1
 FROM locked WHERE r.id = locked.id RETURNING r.id, r.account_id, r.status, r.attempts, r.claimed_until
@@ -67,6 +70,7 @@ class AgentRunner:
     clock: Clock
     notify: Notify
     batch: int = 16
+    _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
         """Run one batch of due runs; return True when more may be due."""
@@ -78,6 +82,7 @@ class AgentRunner:
             now,
             now + LEASE,
             self.batch,
+            await self._turns.find(self.database.pool),
             give_back=self._release,
             seconds=LEASE.seconds,
         )

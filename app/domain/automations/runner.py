@@ -8,8 +8,9 @@ then it counts as refused, and a run that fails for a reason of the service's ow
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -27,7 +28,8 @@ from app.domain.contacts import sql as contacts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.sql import take_turns
+from app.domain.kernel.sql import find_turns, take_turns
+from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import opt_in_questions
 from app.domain.messages.acceptor import SendAcceptor
@@ -47,8 +49,9 @@ MAX_REASON, INTERNAL = 500, "The service could not execute the next action."
 _DUE = """
 FROM automation_runs t WHERE t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
 """
+FIND_TURNS = find_turns("automation_runs", "account_id", "due_at IS NOT NULL")
 CLAIM = f"""
-WITH RECURSIVE {take_turns("automation_runs", "account_id", "due_at IS NOT NULL", _DUE)}, claimed AS (
+WITH {take_turns("account_id", _DUE)}, claimed AS (
   UPDATE automation_runs r SET claimed_until = $2 FROM locked WHERE r.id = locked.id RETURNING r.*
 )
 SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.claimed_until,
@@ -120,6 +123,7 @@ class AutomationRunner:
     clock: Clock
     notify: Notify
     batch: int = 32
+    _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
         """Execute a batch of runs as far as they go; return True when more may be due.
@@ -127,7 +131,7 @@ class AutomationRunner:
         An error of one run delays no other run; the first is raised at the end, so that it is logged.
         """
         now = self.clock.now()
-        claim = CLAIM, now, now + LEASE, self.batch
+        claim = CLAIM, now, now + LEASE, self.batch, await self._turns.find(self.database.pool)
         rows = await claims.claim(self.database.pool, DueRun, *claim, give_back=self._give_back, seconds=LEASE.seconds)
         faults = [fault for row in rows if (fault := await self._attempt(row))]
         if faults:

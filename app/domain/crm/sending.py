@@ -7,7 +7,7 @@ after its connection was removed and made again, is not sent again either.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -19,7 +19,8 @@ from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.sql import take_turns
+from app.domain.kernel.sql import find_turns, take_turns
+from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation
@@ -32,8 +33,9 @@ _DUE = f"""
 FROM crm_sends t WHERE t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)
   AND {integrations.is_active("t.integration_id")}
 """
+FIND_TURNS = find_turns("crm_sends", "integration_id", "status = 'waiting'")
 CLAIM = f"""
-WITH RECURSIVE {take_turns("crm_sends", "integration_id", "status = 'waiting'", _DUE)}
+WITH {take_turns("integration_id", _DUE)}
 UPDATE crm_sends s SET claimed_until = $2, attempts = s.attempts + 1 FROM locked WHERE s.id = locked.id
 RETURNING s.id, s.account_id, s.integration_id, s.external_id, s.phone, s.body, s.claimed_until,
   {integrations.number_of("s.integration_id")} AS phone_number_id,
@@ -77,6 +79,7 @@ class CrmSends:
     clock: Clock
     notify: Notify
     batch: int = 64
+    _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
         """Send one batch of texts; return True when more may be due."""
@@ -88,6 +91,7 @@ class CrmSends:
             now,
             now + LEASE,
             self.batch,
+            await self._turns.find(self.database.pool),
             give_back=self._release,
             seconds=LEASE.seconds,
         )

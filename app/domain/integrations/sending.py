@@ -6,7 +6,7 @@ the same idempotency key, and gets the stored answer.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -24,7 +24,8 @@ from app.domain.kernel import sql
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
-from app.domain.kernel.sql import take_turns
+from app.domain.kernel.sql import find_turns, take_turns
+from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility import gates
@@ -56,8 +57,9 @@ JOIN integrations i ON i.id = b.integration_id AND (i.status = 'active' OR t.exp
 _DUE = f"FROM booking_texts t {_JOINED} WHERE {_IS_DUE}"
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
 
+FIND_TURNS = find_turns("booking_texts", "account_id", "status = 'waiting'")
 CLAIM = f"""
-WITH RECURSIVE {take_turns("booking_texts", "account_id", "status = 'waiting'", _DUE)}, claimed AS (
+WITH {take_turns("account_id", _DUE)}, claimed AS (
   UPDATE booking_texts t SET claimed_until = $2 FROM locked WHERE t.id = locked.id RETURNING t.*
 )
 SELECT t.id, t.account_id, t.booking_id, t.kind, t.expires_at, t.claimed_until, b.integration_id, b.phone,
@@ -115,6 +117,7 @@ class BookingTexts:
     clock: Clock
     notify: Notify
     batch: int = 64
+    _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
         """Send one batch of texts; return True when more may be due."""
@@ -126,6 +129,7 @@ class BookingTexts:
             now,
             now + LEASE,
             self.batch,
+            await self._turns.find(self.database.pool),
             give_back=self._release,
             seconds=LEASE.seconds,
         )

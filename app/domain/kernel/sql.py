@@ -1,7 +1,10 @@
 """SQL fragments for the statements of the areas: on idempotency keys, the values of a column, and fair claims."""
 
 MOST_TURNS = 64
-"""The most values that one claim by turns looks for, beside those of the oldest due rows."""
+"""The values that one claim by turns looks for, beside those of the oldest due rows."""
+
+SPARE = 4
+"""The number of rows that a claim by turns looks at for each that it locks: other workers have locked some of them."""
 
 INSERT_ANSWERS = """
 INSERT INTO idempotency_keys (account_id, key, fingerprint, answer)
@@ -39,32 +42,37 @@ def find_values(table: str, column: str, condition: str, name: str = "waiting") 
 )"""
 
 
-def take_turns(table: str, column: str, waiting: str, due: str, at: str = "due_at") -> str:
-    """Return tables for `WITH RECURSIVE`, the last of which, `locked`, has the ids of at most `$3` due rows to claim.
+def find_turns(table: str, column: str, waiting: str) -> str:
+    """Return the query of at most `MOST_TURNS` values of a column, in order, after `$1`, in rows of a condition.
 
-    The values of a column, such as the accounts, have turns: those of the oldest due rows, and `MOST_TURNS` others from
-    a random one on, so that none waits for all rows of another. `due` are the FROM and WHERE of the due rows `t`, which
-    are taken in the order of `at`; `waiting` is a condition that these and few other rows satisfy. It needs an index
-    of the rows of the condition by the column and `at`, and one by `at`.
+    It needs the index of `find_values`.
     """
-    found = f"SELECT {column} FROM {table} WHERE {waiting}"
-    first, last = f"({found} ORDER BY {column} LIMIT 1)", f"({found} ORDER BY {column} DESC LIMIT 1)"
-    oldest = f"ORDER BY t.{at}, t.id LIMIT $3"
-    return f"""walk AS (
-  SELECT coalesce(({found} AND {column} >= begin.value ORDER BY {column} LIMIT 1), {first}) AS value
-  FROM (SELECT {first} + (random() * ({last} - {first}))::bigint AS value) begin
-  UNION
-  SELECT coalesce(({found} AND {column} > walk.value ORDER BY {column} LIMIT 1), {first}) FROM walk
-), found AS (
+    return f"""
+WITH RECURSIVE {find_values(table, column, f"{waiting} AND {column} > $1")}
+SELECT {column} FROM waiting WHERE {column} IS NOT NULL LIMIT {MOST_TURNS}
+"""
+
+
+def take_turns(column: str, due: str, at: str = "due_at") -> str:
+    """Return tables for `WITH`, the last of which, `locked`, has the ids of at most `$3` due rows to claim.
+
+    The values `$4` of a column, such as accounts, and those of the oldest due rows, each have their turn, however many
+    rows another one has. `due` are the FROM and WHERE of the due rows `t`, which are taken in the order of `at`. It
+    needs an index of them by the column and `at`, and one by `at`. Several workers claim other rows at the same time.
+    """
+    oldest = f"ORDER BY t.{at}, t.id LIMIT {SPARE} * $3"
+    return f"""found AS (
   (SELECT t.id, t.{column} AS value, t.{at} AS at {due} {oldest})
   UNION
-  SELECT next.* FROM (SELECT value FROM walk LIMIT {MOST_TURNS}) w
+  SELECT next.* FROM unnest($4::bigint[]) AS w(value)
   CROSS JOIN LATERAL (SELECT t.id, t.{column}, t.{at} {due} AND t.{column} = w.value {oldest}) next
 ), due AS (
-  SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY value ORDER BY at, id) AS turn FROM found) numbered
-  ORDER BY turn, at, id LIMIT $3
+  SELECT id, at, row_number() OVER (PARTITION BY value ORDER BY at, id) AS turn FROM found
+  ORDER BY turn, at, id LIMIT {SPARE} * $3
 ), locked AS (
-  SELECT t.id {due} AND t.id = ANY(ARRAY(SELECT id FROM due)) FOR UPDATE OF t SKIP LOCKED
+  SELECT t.id {due} AND t.id = ANY(ARRAY(SELECT id FROM due))
+  ORDER BY array_position(ARRAY(SELECT id FROM due ORDER BY turn, at, id), t.id)
+  LIMIT $3 FOR UPDATE OF t SKIP LOCKED
 )"""
 
 

@@ -21,7 +21,12 @@ ARCHIVED = "sequence_archived"
 IS_FOLLOWED = "EXISTS (SELECT FROM sequences WHERE follows_below IS NOT NULL)"
 """The condition that enrollments of a sequence are to follow it."""
 
-FIND_FOLLOWED = "SELECT id, account_id FROM sequences WHERE follows_below IS NOT NULL ORDER BY id"
+AT_ONCE = 4
+"""The sequences of which one call lets a part follow, chosen at random; steps are sent between two calls."""
+
+FIND_FOLLOWED = f"""
+SELECT id, account_id FROM sequences WHERE follows_below IS NOT NULL ORDER BY random() LIMIT {AT_ONCE}
+"""
 
 _PART = """
 chosen AS MATERIALIZED (
@@ -66,7 +71,7 @@ async def begin(unit: UnitOfWork, sequence: Sequence, version: int | None) -> No
 
 
 async def move_next(database: Database, clock: Clock, notify: Notify) -> bool:
-    """Let the next part of each sequence follow, so that none waits for another; return whether more may have to."""
+    """Let the next parts of some sequences follow, so that none waits for another; return whether more may have to."""
     rows = await database.pool.fetch(FIND_FOLLOWED)
     for row in rows:
         async with open_unit(database.sessions, Actor(row["account_id"], frozenset()), clock, notify) as unit:

@@ -26,7 +26,12 @@ WHERE e.id = claimed.id AND e.claimed_until = claimed.until AND e.sequence_id = 
 HAS_RETURNING = "EXISTS (SELECT FROM sequences WHERE has_set_aside AND status = 'active')"
 """The condition that a sequence is active again and may have enrollments that were set aside."""
 
-FIND_RETURNING = "SELECT id FROM sequences WHERE has_set_aside AND status = 'active' ORDER BY id"
+AT_ONCE = 4
+"""The sequences of which one call brings a batch back, chosen at random; steps are sent between two calls."""
+
+FIND_RETURNING = f"""
+SELECT id FROM sequences WHERE has_set_aside AND status = 'active' ORDER BY random() LIMIT {AT_ONCE}
+"""
 LOCK_RETURNING = """
 SELECT id FROM sequences WHERE id = $1 AND has_set_aside AND status = 'active' FOR NO KEY UPDATE
 """
@@ -46,7 +51,7 @@ async def set_aside(pool: Pool, sequence_ids: Sequence[int], claims: Sequence[tu
 
 
 async def bring_back(pool: Pool) -> bool:
-    """Bring a batch of enrollments of each sequence back; return whether more may be set aside."""
+    """Bring a batch of enrollments of some sequences back; return whether more may be set aside."""
     ids = [row["id"] for row in await pool.fetch(FIND_RETURNING)]
     for id in ids:
         await _bring_back(pool, id)

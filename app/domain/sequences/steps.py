@@ -7,7 +7,7 @@ update is conditional on its version, position and time.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -21,6 +21,7 @@ from app.domain.contacts import sql as contacts
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
+from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
@@ -64,11 +65,9 @@ FROM sequence_enrollments t WHERE t.status = 'active' AND NOT t.is_set_aside
 """
 _DUE = f"{_OPEN} AND t.next_send_at <= $1"
 _FREE = f"{_DUE} AND t.sequence_id <> ALL(ARRAY(SELECT id FROM sequences WHERE follows_below IS NOT NULL))"
-_TURNS = kernel.take_turns(
-    "sequence_enrollments", "account_id", "status = 'active' AND NOT is_set_aside", _FREE, "next_send_at"
-)
+FIND_TURNS = kernel.find_turns("sequence_enrollments", "account_id", "status = 'active' AND NOT is_set_aside")
 CLAIM = f"""
-WITH RECURSIVE {_TURNS}, claimed AS (
+WITH {kernel.take_turns("account_id", _FREE, "next_send_at")}, claimed AS (
   UPDATE sequence_enrollments e SET claimed_until = $2 FROM locked WHERE e.id = locked.id RETURNING e.*
 )
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.status AS sequence_status, s.exits_on_reply, s.skips_refused,
@@ -167,6 +166,7 @@ class Drip:
     clock: Clock
     notify: Notify
     batch: int = 64
+    _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
         """Send one batch of steps; return True when more may be due."""
@@ -187,7 +187,7 @@ class Drip:
 
     async def _claim(self, now: datetime) -> Sequence[DueStep]:
         until, seconds = now + LEASE, LEASE.seconds
-        found = (DueStep, CLAIM, now, until, self.batch)
+        found = (DueStep, CLAIM, now, until, self.batch, await self._turns.find(self.database.pool))
         return await claims.claim(self.database.pool, *found, give_back=self._release, seconds=seconds)
 
     async def _set_aside(self, rows: Sequence[DueStep]) -> None:

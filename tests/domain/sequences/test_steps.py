@@ -31,6 +31,7 @@ from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTBOUND
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.waiting import within
 
 
@@ -313,6 +314,21 @@ async def test_the_steps_of_an_account_do_not_wait_for_all_those_of_another(
     await replace(drip, batch=2).run()
 
     assert sorted(await bodies(pool)) == ["One", "Other"]
+
+
+async def test_a_worker_claims_other_steps_than_those_that_another_one_claims_at_the_time(
+    make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool
+) -> None:
+    for name in ("One", "Two", "Three", "Four"):
+        await enroll(await make(NewStep(0, name), name=name))
+    first = await SEQUENCE_ENROLLMENTS.read(pool, "id")
+
+    async with pool.acquire() as connection, connection.transaction():
+        await SEQUENCE_ENROLLMENTS.where(id=first[0]).lock(connection, "FOR UPDATE")
+        await SEQUENCE_ENROLLMENTS.where(id=first[1]).lock(connection, "FOR UPDATE")
+        await replace(drip, batch=2).run()
+
+    assert sorted(await bodies(pool)) == ["Four", "Three"]
 
 
 async def test_a_full_batch_says_that_there_may_be_more(
