@@ -12,17 +12,15 @@ from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import CustomFieldType
-from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Send
 from app.domain.messages.sending.acceptance import Acceptance
-from app.domain.sequences import enrollments, service
+from app.domain.sequences import enrollments
 from app.domain.sequences.definition import NewStep
 from app.domain.sequences.events import DripCompleted
 from app.domain.sequences.steps import Drip
 from app.domain.templates import service as templates
 from app.services import Services
-from tests.conftest import unit_of
 from tests.domain.messages.handing import hand_over
 from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
@@ -31,7 +29,6 @@ from tests.factories.billing import audit, balance_of
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTBOUND
-from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.waiting import within
 
 
@@ -293,42 +290,6 @@ async def test_many_workers_send_each_step_once(
     assert await bodies(pool) == ["Only"] * 20
     assert len(await event_names(pool, "drip_completed")) == 20
     await audit(pool)
-
-
-async def test_the_steps_of_an_account_do_not_wait_for_all_those_of_another(
-    make: Callable[..., Any],
-    enroll: Callable[..., Any],
-    services: Services,
-    new_account: Callable[..., Any],
-    drip: Drip,
-    pool: Pool,
-) -> None:
-    for name in ("One", "Two", "Three"):
-        await enroll(await make(NewStep(0, name), name=name))
-    other = await new_account()
-    async with unit_of(services, Actor(other.account_id, frozenset(), "key:8")) as unit:
-        contact = await contacts.create(unit, {"phone": PHONE})
-        sequence = await service.create(unit, "Other", [NewStep(0, "Other")])
-        await enrollments.enroll(unit, sequence.id, contact.id)
-
-    await replace(drip, batch=2).run()
-
-    assert sorted(await bodies(pool)) == ["One", "Other"]
-
-
-async def test_a_worker_claims_other_steps_than_those_that_another_one_claims_at_the_time(
-    make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool
-) -> None:
-    for name in ("One", "Two", "Three", "Four"):
-        await enroll(await make(NewStep(0, name), name=name))
-    first = await SEQUENCE_ENROLLMENTS.read(pool, "id")
-
-    async with pool.acquire() as connection, connection.transaction():
-        await SEQUENCE_ENROLLMENTS.where(id=first[0]).lock(connection, "FOR UPDATE")
-        await SEQUENCE_ENROLLMENTS.where(id=first[1]).lock(connection, "FOR UPDATE")
-        await replace(drip, batch=2).run()
-
-    assert sorted(await bodies(pool)) == ["Four", "Three"]
 
 
 async def test_a_full_batch_says_that_there_may_be_more(
