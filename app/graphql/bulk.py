@@ -6,7 +6,7 @@ import strawberry
 
 from app.domain.accounts.scopes import Scope, require
 from app.domain.bulk import changes, deletions, enrollments
-from app.domain.bulk.selection import MAX_IDS, Selection, freeze
+from app.domain.bulk.selection import MAX_IDS, FrozenSegment, Selection, freeze
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactStatus, PipelineStage
 from app.domain.jobs import models
@@ -49,7 +49,7 @@ class ContactSelection:
     )
     filter: ContactFilter | None = strawberry.field(default=None, description="All contacts that a filter finds.")
     segment_id: BigInt | None = strawberry.field(
-        default=None, description="All contacts that a segment has at this moment."
+        default=None, description="All contacts that a segment has at this moment; needs the scope campaigns:read."
     )
 
 
@@ -68,11 +68,17 @@ def filter_of(given: ContactFilter) -> queries.ContactFilter:
     return queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
 
 
+async def frozen(info: Info, segment_id: int) -> FrozenSegment:
+    """Return a segment as it is now, for a caller who may read segments."""
+    require(info.context.unit.actor, [Scope.campaigns_read])
+    return await freeze(info.context.unit, segment_id)
+
+
 async def _selection(info: Info, given: ContactSelection) -> Selection:
     return Selection(
         None if given.ids is None else list(given.ids),
         None if given.filter is None else filter_of(given.filter),
-        None if given.segment_id is None else await freeze(info.context.unit, given.segment_id),
+        None if given.segment_id is None else await frozen(info, given.segment_id),
     )
 
 
@@ -83,7 +89,7 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=f"Add tags to contacts, remove tags from them, and return the job. {FOR_IDS}",
-        directives=guarded("contacts:write", "conflict", "not_found"),
+        directives=guarded("contacts:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def bulk_tag(
         self, info: Info, contacts: Contacts, add: Tags = None, remove: Tags = None
@@ -94,7 +100,7 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=f"Move contacts to a stage of the pipeline, and return the job. {FOR_IDS}",
-        directives=guarded("contacts:write", "conflict", "not_found"),
+        directives=guarded("contacts:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def bulk_stage(
         self,
@@ -108,7 +114,7 @@ class BulkMutation:
     @strawberry.mutation(
         graphql_type=Job,
         description=f"Assign contacts to a user, or to none, and return the job. {FOR_IDS}",
-        directives=guarded("contacts:write", "conflict", "not_found"),
+        directives=guarded("contacts:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def bulk_assign(
         self,
@@ -152,7 +158,7 @@ class BulkMutation:
             "Remove contacts for good in the background, and return the job. Each is removed as by delete_contact, "
             "with its messages and conversations. Opt-outs stay."
         ),
-        directives=guarded("contacts:delete", "conflict", "not_found"),
+        directives=guarded("contacts:delete", "conflict", "insufficient_scope", "not_found"),
     )
     async def bulk_delete(self, info: Info, contacts: Contacts) -> models.AccountJob:
         """Delete contacts."""

@@ -1,11 +1,12 @@
 """Lists of contacts, as the contract shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated
 
 import strawberry
 
+from app.domain.accounts.scopes import Scope, require
 from app.domain.contacts import models, queries, service
 from app.domain.contacts.models import ContactStatus, PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
@@ -43,8 +44,11 @@ class ContactListQuery:
 
     @strawberry.field(
         graphql_type=Connection[Contact],
-        description="The account's contacts that satisfy everything that is given.",
-        directives=guarded("contacts:read", "query_timeout"),
+        description=(
+            "The account's contacts that satisfy everything that is given. A filter or a segment needs the scope "
+            "campaigns:read as well, and the sort last_message conversations:read."
+        ),
+        directives=guarded("contacts:read", "insufficient_scope", "query_timeout"),
     )
     async def contacts(
         self,
@@ -77,6 +81,7 @@ class ContactListQuery:
     ) -> Page[models.Contact]:
         """Return one page of contacts."""
         unit, given = info.context.unit, texts_of(custom or [])
+        require(unit.actor, _needed(filter, segment_id, sort))
         wanted = ContactFilter(search, stage, status, tag, assignee_id, given, tags or [], updated_since)
         part = window(info, f"contacts {sort}", first, after, last, before, offset)
         node = await segment_service.check(unit, filter.read()) if filter else None
@@ -98,3 +103,11 @@ class ContactListQuery:
     ) -> Sequence[models.Contact]:
         """Return the contacts with a phone or an address."""
         return await service.find_exact(info.context.unit, phone, email)
+
+
+def _needed(filter: SegmentFilter | None, segment_id: int | None, sort: ContactSort) -> Iterator[Scope]:
+    """Yield the further scopes that a list needs, because it tells of messages and of conversations."""
+    if filter is not None or segment_id is not None:
+        yield Scope.campaigns_read
+    if sort is ContactSort.last_message:
+        yield Scope.conversations_read

@@ -150,6 +150,7 @@ class Contact:
     @strawberry.field(
         graphql_type=datetime | None,
         description="The time of the last message from or to the contact; null before the first.",
+        directives=guarded("conversations:read"),
     )
     @reads("id")
     def last_message_at(self, info: Info) -> Load[Any]:

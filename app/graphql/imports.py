@@ -13,12 +13,12 @@ from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.files import FileKind, Wanted
 from app.domain.bulk.import_rules import Existing, Import
 from app.domain.bulk.mapping import FIELDS
-from app.domain.bulk.selection import Selection, freeze
+from app.domain.bulk.selection import Selection
 from app.domain.contacts import queries, service
 from app.domain.jobs import models, uploads
 from app.domain.jobs.uploads import MAX_MEBIBYTES, MAX_UPLOADS, PART_BYTES
 from app.domain.kernel.errors import InvalidInput
-from app.graphql.bulk import ContactFilter, filter_of
+from app.graphql.bulk import ContactFilter, filter_of, frozen
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -272,7 +272,7 @@ class ImportMutation:
             "Write the contacts of a filter or segment to a file by a job, and return the job; create_job_link gives a "
             "link to it."
         ),
-        directives=guarded("contacts:read", "conflict", "not_found"),
+        directives=guarded("contacts:read", "conflict", "insufficient_scope", "not_found"),
     )
     async def export_contacts(
         self,
@@ -282,7 +282,10 @@ class ImportMutation:
         ] = None,
         format: Annotated[ExportFormat, strawberry.argument(description="The format.")] = ExportFormat.csv,
         segment_id: Annotated[
-            BigInt | None, strawberry.argument(description="Only the contacts of this segment. Not with filter.")
+            BigInt | None,
+            strawberry.argument(
+                description="Only the contacts of this segment; needs the scope campaigns:read. Not with filter."
+            ),
         ] = None,
     ) -> models.AccountJob:
         """Begin an export."""
@@ -291,4 +294,4 @@ class ImportMutation:
         if segment_id is None:
             return await exports.begin(unit, Selection(filter=wanted), format)
         narrowed = None if wanted == queries.ContactFilter() else wanted
-        return await exports.begin(unit, Selection(None, narrowed, await freeze(unit, segment_id)), format)
+        return await exports.begin(unit, Selection(None, narrowed, await frozen(info, segment_id)), format)

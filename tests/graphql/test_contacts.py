@@ -9,8 +9,9 @@ from sqlalchemy import Engine, event
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import id_of_contact
-from tests.graphql.calls import post
+from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
 
@@ -185,3 +186,28 @@ async def test_tags_are_counted_in_one_statement_and_renamed_by_a_job(api: httpx
     assert job == {"kind": "rename_tag", "status": "waiting", "total": 2}
     refused = await post(api, {"query": RENAME, "variables": {"tag": "none", "name": "gold"}})
     assert refused.json()["errors"][0]["extensions"]["code"] == "not_found"
+
+
+FILTERED = 'filter: {field: "message_count", op: gt, value: "0"}'
+BEYOND_CONTACTS = {
+    f"{{ contacts({FILTERED}) {{ total_count }} }}": "campaigns:read",
+    "{ contacts(segment_id: 1) { total_count } }": "campaigns:read",
+    "mutation { export_contacts(segment_id: 1) { id } }": "campaigns:read",
+    'mutation { bulk_tag(contacts: {segment_id: 1}, add: "vip") { id } }': "campaigns:read",
+    "{ contacts(sort: last_message) { total_count } }": "conversations:read",
+    "{ contacts { nodes { last_message_at } } }": "conversations:read",
+}
+
+
+@pytest.mark.parametrize(("query", "scope"), BEYOND_CONTACTS.items())
+async def test_a_list_of_contacts_that_tells_of_messages_needs_the_scope_for_those(
+    services: Services, account: Opened, api: httpx2.AsyncClient, query: str, scope: str
+) -> None:
+    await services.inbox.receive("sandbox", InboundMessage("in-1", "+12025550143", account.phone_number, "Hi"))
+    await API_KEYS.change(services, scopes=["contacts:write"])
+    refused = await post(api, {"query": query})
+    await API_KEYS.change(services, scopes=["contacts:write", scope])
+    allowed = await post(api, {"query": query})
+
+    assert (codes(refused), scope in refused.text) == (["insufficient_scope"], True)
+    assert "insufficient_scope" not in allowed.text
