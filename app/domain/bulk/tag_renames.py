@@ -16,13 +16,13 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 async def rename(unit: UnitOfWork, tag: str, name: str) -> AccountJob:
     """Create the job that renames a tag; raise `InvalidInput` for the same or no name, and `NotFound`."""
-    new = next(iter(clean_tags([name])), "")
-    if new in ("", tag):
+    old, new = (next(iter(clean_tags([each])), "") for each in (tag, name))
+    if new in ("", old):
         raise InvalidInput(reason="name must be another tag.", field="name")
-    total = await queries.count_all(unit, ContactFilter(tag=tag))
+    total = await queries.count_all(unit, ContactFilter(tag=old)) if old else 0
     if not total:
         raise NotFound(kind="tag", id=tag, by="name")
-    return await jobs.create(unit, JobKind.rename_tag, {"tag": tag, "name": new}, total)
+    return await jobs.create(unit, JobKind.rename_tag, {"tag": old, "name": new}, total)
 
 
 async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:

@@ -27,7 +27,7 @@ async def test_a_tag_is_renamed_in_its_place_and_merged_into_one_that_exists(
     async with unit_for(account) as unit:
         for number, tags in enumerate([["a", "old", "z"], ["old", "new"], ["new", "old"], ["z"]]):
             await service.create(unit, {"phone": MANY[number], "tags": tags})
-        job = await tag_renames.rename(unit, "old", " new ")
+        job = await tag_renames.rename(unit, " old ", " new ")
 
     await advance(services)
 
@@ -66,6 +66,8 @@ async def test_a_tag_without_contacts_and_the_same_name_are_refused(unit: UnitOf
 
     with pytest.raises(NotFound, match=r"^No tag with name older.$"):
         await tag_renames.rename(unit, "older", "new")
+    with pytest.raises(NotFound, match=r"^No tag with name  .$"):
+        await tag_renames.rename(unit, " ", "new")
     for name in (" ", "old", " old "):
         with pytest.raises(InvalidInput, match=r"^name must be another tag.$"):
             await tag_renames.rename(unit, "old", name)
