@@ -127,7 +127,8 @@ async def find_page(
     """
     custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
     wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
-    if wanted.search or wanted.tag or wanted.tags or wanted.custom or condition is not None:
+    narrowed = wanted.search, wanted.tag, wanted.tags, wanted.custom, wanted.updated_since
+    if condition is not None or any(narrowed):
         await paging.plan_for_values(unit)
     statement = _filtered(unit, wanted)
     if condition is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -182,14 +183,23 @@ async def test_no_list_of_contacts_reads_the_whole_table(services: Services, acc
     assert {name: index for name, index in indexes.items() if index not in plans[name]} == {}
 
 
-async def test_a_search_is_planned_for_its_text_however_often_it_is_run(unit: UnitOfWork) -> None:
-    before, _ = await _count_plans(unit)
+@pytest.mark.parametrize(
+    ("condition", "lists"),
+    [
+        ("c.searched", [ContactFilter(search=text) for text in ("ivy", *map(str, range(100, 110)))]),
+        ("c.updated_at >=", [ContactFilter(updated_since=datetime(2026, 11, day, tzinfo=UTC)) for day in range(1, 12)]),
+    ],
+)
+async def test_a_list_is_planned_for_its_text_or_time_however_often_it_is_run(
+    unit: UnitOfWork, condition: str, lists: list[ContactFilter]
+) -> None:
+    before, _ = await _count_plans(unit, condition)
 
-    for text in ["ivy", *map(str, range(100, 110))]:
-        page = await queries.find_page(unit, ContactFilter(search=text), ContactSort.date_added, Window())
+    for wanted in lists:
+        page = await queries.find_page(unit, wanted, ContactSort.date_added, Window())
         await page.total()
 
-    after, planned_for_values = await _count_plans(unit)
+    after, planned_for_values = await _count_plans(unit, condition)
     assert after == before
     assert planned_for_values >= 22
 
@@ -210,11 +220,11 @@ async def test_the_total_of_a_search_is_exact_up_to_the_limit_of_every_list(
     assert [total.is_exact for total in totals.values()] == [True, True, False]
 
 
-async def _count_plans(unit: UnitOfWork) -> tuple[int, int]:
-    """Return how often this connection ran searches by a kept plan, and by a plan for their values."""
+async def _count_plans(unit: UnitOfWork, condition: str) -> tuple[int, int]:
+    """Return how often this connection ran lists of a condition by a kept plan, and by a plan for their values."""
     counted = (
         "SELECT coalesce(sum(generic_plans), 0)::int, coalesce(sum(custom_plans), 0)::int FROM pg_prepared_statements"
-        " WHERE statement LIKE '%c.searched%' AND statement NOT LIKE '%pg_prepared%'"
+        f" WHERE statement LIKE '%{condition}%' AND statement NOT LIKE '%pg_prepared%'"
     )
     [(kept, planned)] = await unit.rows(text_of(counted))  # pyright: ignore[reportArgumentType]
     return kept, planned
