@@ -110,7 +110,9 @@ def _is_free(candidate: Candidate, contact: Contact | None, link: CrmLink | None
 async def _take_dnd(
     unit: UnitOfWork, candidates: Sequence[Candidate], known: Mapping[str, Contact], linked: Mapping[str, CrmLink]
 ) -> list[tuple[Candidate, Contact]]:
-    """Take over do-not-disturb that only the CRM changed, see `merge`; return the changed contacts with their records.
+    """Take over do-not-disturb where nothing else differs; return the changed contacts with their records.
+
+    It makes the contacts newer than their records, so that `merge` could no longer tell which of other values is newer.
 
     The agreed values of links are written with them.
     """
@@ -131,10 +133,15 @@ async def _take_dnd(
 
 
 def _is_dnd_of_crm(candidate: Candidate, contact: Contact, link: CrmLink | None) -> bool:
-    """Return whether the do-not-disturb of a record differs, and that of its contact is as both agreed last."""
+    """Return whether only the do-not-disturb of a record differs, and that of its contact is as both agreed last.
+
+    A record that is not linked yet may lack values.
+    """
     agreed = link.fields.get(DND, False) if link else False
     is_ours = contact.status == ContactStatus.opted_out or contact.dnd_sms != agreed
-    return candidate.values[DND] != contact.dnd_sms and not is_ours
+    ours, lacking = comparing.values_of(contact), ("",) if link is None else ()
+    fits = all(value in (*lacking, ours[name]) for name, value in candidate.values.items() if name != DND)
+    return fits and candidate.values[DND] != contact.dnd_sms and not is_ours
 
 
 def _id(contact: Contact | None) -> int | None:

@@ -202,6 +202,21 @@ async def test_do_not_disturb_of_many_known_contacts_takes_as_many_statements_as
     assert counts[0] == counts[1]
 
 
+async def test_do_not_disturb_of_a_newer_record_does_not_let_an_older_name_here_win(shop: Shop) -> None:
+    await shop.add(PHONES[0], first_name="Jon")
+    shop.move(minutes=1)
+    record = shop.peer.add(phone=PHONES[0], firstName="John", **SILENT)
+    shop.peer.notices.clear()
+    shop.move(minutes=1)
+
+    await shop.connect()
+    await shop.settle()
+
+    assert await CONTACTS.only(shop.services, "first_name", "dnd_sms") == ("John", True)
+    assert shop.peer.contacts[record]["firstName"] == "John"
+    assert [call for call in shop.peer.calls if call.startswith("PUT")] == []
+
+
 async def count_statements(shop: Shop) -> int:
     """Synchronize all contacts in one turn; return the number of statements."""
     with session_statements() as statements:
