@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 
+import sqlalchemy as sa
 from alembic import op
+
+RANGE = 10_000
+"""The ids of the rows that one statement of `update_in_ranges` may change."""
 
 LOCK_TIMEOUT = "5s"
 """The time that a migration waits for a lock on a table: whatever queues behind it waits as long."""
@@ -30,3 +34,16 @@ def drop_indexes(*names: str) -> None:
     with op.get_context().autocommit_block():
         for name in names:
             op.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+
+
+def update_in_ranges(table: str, statement: str) -> None:
+    """Run a statement on the rows of a table with ids from `:first` to `:last`, and commit after each such range.
+
+    Like `build_indexes`, it commits, so that no lock on a row or a table lasts long. It may be run again, so let the
+    statement leave out the rows that are done.
+    """
+    with op.get_context().autocommit_block():
+        connection = op.get_bind()
+        least, greatest = connection.execute(sa.text(f"SELECT min(id), max(id) FROM {table}")).one()
+        for first in range(least, greatest + 1, RANGE) if greatest else ():
+            connection.execute(sa.text(statement), {"first": first, "last": first + RANGE - 1})

@@ -22,8 +22,30 @@ CREATED = re.compile(r"(?:CREATE TABLE (?:IF NOT EXISTS )?|create_table\(\s*[\"'
 PLACEHOLDERS = {"0009": {"{table.name}"}, "0018": {"{definition}"}}
 """Tables that a migration has just created under a name that it computes."""
 REVISIONS = [path.name.partition("_")[0] for path in LATER]
+COMMITTING = [
+    path for path in LATER if path.name >= "0069" and re.search(r"build_indexes\(|in_ranges\(", path.read_text())
+]
 PART = 16
 """Few migrations: each takes three moves of the schema, and a test has a limit of time."""
+
+DELIVERIES = """
+INSERT INTO accounts (id, company_name, rate) VALUES (1, 'Blue Door', 0.01);
+INSERT INTO webhook_subscriptions (id, account_id, kind, target_url, events, secret)
+VALUES (1, 1, 'hook', 'https://example.com', '{won}', '');
+INSERT INTO webhook_deliveries (id, account_id, subscription_id, event, webhook_id, status, attempts)
+SELECT id, 1, 1, 'won', id::text, status, attempts FROM (VALUES (1, 'delivered', 1), (2, 'failed', 2),
+  (3, 'pending', 0), (4, 'failed', 1), (5, 'failed', 1), (6, 'pending', 1)) AS n(id, status, attempts);
+INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body)
+SELECT delivery_id, 1, status, '', '', 0, '{}', '' FROM (VALUES
+  (1, 200), (2, 500), (2, 503), (4, NULL), (6, 500)) AS n(delivery_id, status);
+CREATE FUNCTION refuse_locked() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  IF EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock'
+    AND relation = 'webhook_deliveries'::regclass) THEN RAISE 'the table is locked'; END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER refuse_locked AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION refuse_locked();
+"""
+"""Deliveries with their attempts, whose table must not be locked against reads while they are changed."""
 
 
 @pytest.mark.parametrize("path", LATER, ids=REVISIONS)
@@ -60,6 +82,43 @@ async def test_each_migration_is_taken_back_and_made_again(newest_url: str, star
 
         assert await indexes(newest_url) == there, script.revision
         await move(newest_url, command.downgrade, before)
+
+
+@pytest.mark.parametrize("path", COMMITTING, ids=[path.name[:4] for path in COMMITTING])
+async def test_a_migration_that_commits_halfway_is_run_again_after_it_was_killed(newest_url: str, path: Path) -> None:
+    revision = path.name[:4]
+    await move(newest_url, command.downgrade, revision)
+    there = await indexes(newest_url)
+
+    await execute(newest_url, f"UPDATE alembic_version SET version_num = '{int(revision) - 1:04}'")
+    await move(newest_url, command.upgrade, revision)
+
+    assert await indexes(newest_url) == there
+
+
+async def test_the_answers_of_webhooks_are_copied_without_a_lock_on_the_table_and_never_twice(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.db.revisions.RANGE", 2)
+    await move(empty_url, command.upgrade, "0070")
+    await execute(empty_url, DELIVERIES)
+
+    await move(empty_url, command.upgrade, "0071")
+    copied = await answers(empty_url)
+    await execute(empty_url, "UPDATE webhook_deliveries SET answer_status = 404 WHERE id = 2")
+    await execute(empty_url, "UPDATE alembic_version SET version_num = '0070'")
+    await move(empty_url, command.upgrade, "0071")
+
+    assert copied == [None, 503, None, None, None, 500]
+    assert await answers(empty_url) == [None, 404, None, None, None, 500]
+
+
+async def answers(url: str) -> list[int | None]:
+    """Return the answers of all deliveries."""
+    connection = await asyncpg.connect(url)
+    rows = await connection.fetch("SELECT answer_status FROM webhook_deliveries ORDER BY id")
+    await connection.close()
+    return [row["answer_status"] for row in rows]
 
 
 async def test_a_migration_that_cannot_lock_a_table_ends_and_is_run_again(

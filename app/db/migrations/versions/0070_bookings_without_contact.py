@@ -1,8 +1,6 @@
 """Bookings of people who are no contacts: what they tell of the person is emptied."""
 
-from alembic import op
-
-from app.db.revisions import limit_locks
+from app.db.revisions import limit_locks, update_in_ranges
 
 revision = "0070"
 down_revision = "0069"
@@ -15,13 +13,13 @@ oldest_code = "0056"
 EMPTY = """
 UPDATE bookings SET title = CASE WHEN name <> '' AND position(name IN title) > 0 THEN '' ELSE title END,
   name = '', email = '', location = '', cancel_url = '', reschedule_url = ''
-WHERE contact_id IS NULL AND (name <> '' OR email <> '')
+WHERE id BETWEEN :first AND :last AND contact_id IS NULL AND (name <> '' OR email <> '')
 """
 
 
 def upgrade() -> None:
     limit_locks()
-    op.execute(EMPTY)
+    update_in_ranges("bookings", EMPTY)
 
 
 def downgrade() -> None:

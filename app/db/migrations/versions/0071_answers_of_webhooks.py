@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from app.db.revisions import build_indexes, drop_indexes, limit_locks
+from app.db.revisions import build_indexes, drop_indexes, limit_locks, update_in_ranges
 
 revision = "0071"
 down_revision = "0070"
@@ -20,10 +20,15 @@ INDEXES = {
     ),
 }
 
-# Those that were delivered are too many, and keep none.
+# Those that were delivered are too many, and keep none. A locked one changes just now: leave its answer unknown.
 COPY_ANSWERS = """
+WITH attempted AS (
+  SELECT id FROM webhook_deliveries
+  WHERE id BETWEEN :first AND :last AND status <> 'delivered' AND attempts > 0 AND answer_status IS NULL
+  ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE webhook_deliveries d SET answer_status = a.status
-FROM webhook_attempts a WHERE d.status <> 'delivered' AND d.attempts > 0
+FROM attempted, webhook_attempts a WHERE d.id = attempted.id AND a.status IS NOT NULL
   AND a.id = (SELECT max(id) FROM webhook_attempts WHERE delivery_id = d.id)
 """
 
@@ -31,11 +36,12 @@ FROM webhook_attempts a WHERE d.status <> 'delivered' AND d.attempts > 0
 def upgrade() -> None:
     limit_locks()
     op.execute("ALTER TABLE webhook_deliveries ADD COLUMN IF NOT EXISTS answer_status bigint")
-    op.execute(COPY_ANSWERS)
+    update_in_ranges("webhook_deliveries", COPY_ANSWERS)
     build_indexes(INDEXES)
 
 
 def downgrade() -> None:
     limit_locks()
     drop_indexes(*INDEXES)
+    limit_locks()
     op.drop_column("webhook_deliveries", "answer_status")

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from app.db.revisions import build_indexes, limit_locks
+from app.db.revisions import limit_locks
 
 revision = "0072"
 down_revision = "0071"
@@ -31,7 +31,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("subscription_id", "hour", "bucket", name="pk_webhook_hours"),
     )
-    build_indexes({"ix_webhook_hours_hour": "webhook_hours (hour)"})
+    op.execute("CREATE INDEX ix_webhook_hours_hour ON webhook_hours (hour)")
 
 
 def downgrade() -> None:

@@ -16,8 +16,9 @@ oldest_code = "0056"
 
 def upgrade() -> None:
     limit_locks()
-    op.add_column("messages", sa.Column("failed_at", sa.DateTime(timezone=True)))
+    # The busier table is locked last, and held for no wait.
     op.add_column("sequences", sa.Column("created_by", sa.Text()))
+    op.add_column("messages", sa.Column("failed_at", sa.DateTime(timezone=True)))
 
 
 def downgrade() -> None:
