@@ -22,19 +22,20 @@ _phone = re.compile(r"\+?[0-9]{7,}")
 REPORTED = {ReceiptStatus.delivered: ConnectionResult.delivered, ReceiptStatus.failed: ConnectionResult.undelivered}
 
 ADD = """
+WITH k AS (SELECT id, key FROM carrier_connections WHERE key = ANY($1::text[]) ORDER BY id FOR KEY SHARE)
 INSERT INTO connection_minutes AS m
   (connection_id, minute, result, code, count, parts, last_at, carrier_error, skew_seconds)
 SELECT k.id, n.minute, n.result, n.code, n.count, n.parts, n.last_at, n.carrier_error, n.skew_seconds
 FROM unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[],
   $8::text[], $9::float8[])
   AS n(key, minute, result, code, count, parts, last_at, carrier_error, skew_seconds)
-JOIN carrier_connections k ON k.key = n.key
+JOIN k ON k.key = n.key
 ORDER BY k.id, n.minute, n.result, n.code
 ON CONFLICT (connection_id, minute, result, code) DO UPDATE SET
   count = m.count + excluded.count, parts = m.parts + excluded.parts, last_at = greatest(m.last_at, excluded.last_at),
   carrier_error = excluded.carrier_error, skew_seconds = coalesce(excluded.skew_seconds, m.skew_seconds)
 """
-"""Add counts to those of other processes; those of a connection that was removed are dropped."""
+"""Add counts to those of other processes; those of a connection that is removed, even just now, are dropped."""
 
 Tally = Callable[[str, str, str], None]
 """Counts a result of a connection for the metrics of the process: key, result, code."""

@@ -31,15 +31,16 @@ UNANSWERED = 0
 RANK = 0.95
 
 ADD = """
+WITH s AS (SELECT id FROM webhook_subscriptions WHERE id = ANY($1::bigint[]) ORDER BY id FOR KEY SHARE)
 INSERT INTO webhook_hours AS h (subscription_id, hour, bucket, attempts, successes)
 SELECT n.* FROM unnest($1::bigint[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[])
   AS n(subscription_id, hour, bucket, attempts, successes)
-JOIN webhook_subscriptions s ON s.id = n.subscription_id
+JOIN s ON s.id = n.subscription_id
 ORDER BY 1, 2, 3
 ON CONFLICT (subscription_id, hour, bucket) DO UPDATE SET
   attempts = h.attempts + excluded.attempts, successes = h.successes + excluded.successes
 """
-"""Add counts to those of other processes; those of a webhook that was deleted are dropped."""
+"""Add counts to those of other processes; those of a webhook that is deleted, even just now, are dropped."""
 
 
 class Place(NamedTuple):

@@ -1,5 +1,6 @@
 """The figures of a webhook: how many of its last attempts succeeded, and how long their answers took."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,8 @@ from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
 from tests.factories.accounts import API_KEYS
 from tests.factories.clocks import Later
-from tests.factories.webhooks import WEBHOOK_HOURS
+from tests.factories.traps import locked, until_blocked
+from tests.factories.webhooks import WEBHOOK_HOURS, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until
 
 
@@ -91,6 +93,21 @@ async def test_processes_add_to_the_same_counts_and_those_of_a_deleted_webhook_a
     await count(harness, id + 1, Reply(200))
 
     assert await WEBHOOK_HOURS.read(harness.pool, "subscription_id", "attempts", "successes") == [(id, 3, 2)]
+
+
+async def test_the_counts_of_a_webhook_that_is_being_deleted_wait_for_it_and_are_dropped(harness: Harness) -> None:
+    gone, kept = (await harness.subscribe("/1")).id, (await harness.subscribe("/2")).id
+    counts = AttemptCounts(harness.pool, harness.services.clock)
+    for id in (gone, kept):
+        counts.note(id, Reply(200))
+
+    async with locked(harness.pool, WEBHOOK_SUBSCRIPTIONS.where(id=gone)) as deleting:
+        adding = asyncio.create_task(counts.flush())
+        await until_blocked(harness.pool)
+        await WEBHOOK_SUBSCRIPTIONS.where(id=gone).delete(deleting)
+    await adding
+
+    assert await WEBHOOK_HOURS.read(harness.pool, "subscription_id", "attempts") == [(kept, 1)]
 
 
 async def test_attempts_of_a_day_ago_are_left_out_and_deleted_on_the_next_day(harness: Harness) -> None:
