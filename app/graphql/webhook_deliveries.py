@@ -39,7 +39,7 @@ describe(
         "redirect": "A status from 300 to 399, which is not followed.",
         "client_error": "A status from 400 to 499.",
         "server_error": "A status from 500 to 599.",
-        "none": "No answer came.",
+        "none": "No answer came, or it is not known.",
     },
     name="WebhookAnswer",
 )
@@ -108,7 +108,8 @@ class WebhookDelivery:
     is_test: bool = strawberry.field(description="True for a sample sent by hand.")
     status: DeliveryStatus = strawberry.field(description="The state of the delivery.")
     answer_status: BigInt | None = strawberry.field(
-        description="The HTTP status of the answer to the last attempt; null where none came, and before the first one."
+        description="The HTTP status of the answer to the last attempt; "
+        "null before the first one, and where none came or it is not known."
     )
     next_attempt_at: datetime | None = strawberry.field(
         description="The time of the next attempt; null if none is planned."
@@ -153,7 +154,7 @@ class DeliveryQuery:
     @strawberry.field(
         graphql_type=Connection[WebhookDelivery],
         description="The deliveries to the webhooks that the caller manages, the newest first.",
-        directives=guarded("webhooks:manage"),
+        directives=guarded("webhooks:manage", "query_timeout"),
     )
     async def webhook_deliveries(
         self,

@@ -84,7 +84,7 @@ class Delivery(Base):
     """One event for one subscription. `body` is serialized once and sent unchanged, on every attempt and replay.
 
     `event` is the plain name for a hook and the dotted name for an endpoint. `answer_status` is the HTTP status of the
-    answer to the last attempt, null where none came.
+    answer to the last attempt, null where none came or it is not known.
     """
 
     __tablename__ = "webhook_deliveries"
