@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import defer
 
 from app.domain.accounts.credentials import lives, sees_all
 from app.domain.kernel import paging, records
@@ -71,8 +72,8 @@ async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Deli
     return found
 
 
-Chosen = tuple[dict[int, Delivery], dict[int, Subscription]]
-"""Deliveries and their subscriptions, by their ids."""
+Chosen = tuple[dict[int, Delivery], dict[int, Subscription], set[int]]
+"""Deliveries without their bodies, and their subscriptions, by their ids; and the ids of those that have a body."""
 
 
 async def find_chosen(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = False) -> Chosen:
@@ -84,8 +85,10 @@ async def find_chosen(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = Fals
     of = own.with_only_columns(Delivery.subscription_id).order_by(None)
     subscriptions = _own(unit).where(Subscription.id.in_(of)).order_by(Subscription.id)
     found = await unit.all(subscriptions.with_for_update() if lock else subscriptions)
-    deliveries = await unit.all(own.with_for_update() if lock else own)
-    return {row.id: row for row in deliveries}, {row.id: row for row in found}
+    stated = own.add_columns(Delivery.body.is_not(None)).options(defer(Delivery.body, raiseload=True))
+    deliveries = await unit.rows(stated.with_for_update() if lock else stated)
+    with_body = {row.id for row, has_body in deliveries if has_body}
+    return {row.id: row for row, _ in deliveries}, {row.id: row for row in found}, with_body
 
 
 async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Subscription]:

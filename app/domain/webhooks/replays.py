@@ -1,7 +1,7 @@
 """Send deliveries again: one, chosen ones, or all of a webhook since an instant."""
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -64,7 +64,7 @@ async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
     """
     delivery = await queries.get_delivery(unit, delivery_id, lock=True)
     subscription = await queries.get_subscription(unit, delivery.subscription_id, lock=True)
-    refusal = _refusal(unit, delivery, subscription)
+    refusal = _refusal(unit, delivery, subscription, has_body=delivery.body is not None)
     if refusal is ReplayRefusal.insufficient_scope:
         ownership.check_reach(unit, [payloads.find_event(delivery.event)])
     elif refusal:
@@ -83,8 +83,8 @@ async def replay_chosen(unit: UnitOfWork, ids: Sequence[int]) -> Replay:
 
     Raises `NotFound` where there is none of them, and `InvalidInput`.
     """
-    deliveries, subscriptions = await _find(unit, ids, lock=True)
-    chosen = _sort(unit, ids, deliveries, subscriptions)
+    deliveries, subscriptions, with_body = await _find(unit, ids, lock=True)
+    chosen = _sort(unit, ids, deliveries, subscriptions, with_body)
     again = [deliveries[id] for id in chosen.ids]
     woken = {delivery.subscription_id for delivery in again}
     await _send_again(unit, again, [subscriptions[id] for id in sorted(woken)])
@@ -135,7 +135,8 @@ async def _find(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = False) -> 
         raise InvalidInput(reason=f"ids must be 1 to {MAX_REPLAYED} deliveries.", field="ids")
     found = await queries.find_chosen(unit, ids, lock=lock)
     if not found[0]:
-        raise NotFound(kind="webhook delivery", id=", ".join(map(str, ids)))
+        others = f" or any of {len(ids) - 1} others" if ids[1:] else ""
+        raise NotFound(kind="webhook delivery", id=f"{ids[0]}{others}")
     return found
 
 
@@ -144,22 +145,25 @@ def _sort(
     ids: Sequence[int],
     deliveries: Mapping[int, Delivery],
     subscriptions: Mapping[int, Subscription],
+    with_body: Set[int],
 ) -> Replay:
     """Return which deliveries can be sent again, and why others cannot."""
     reasons: dict[ReplayRefusal | None, list[int]] = {}
     for id in dict.fromkeys(ids):
         delivery = deliveries.get(id)
         subscription = subscriptions.get(delivery.subscription_id) if delivery else None
-        reasons.setdefault(_refusal(unit, delivery, subscription), []).append(id)
+        reasons.setdefault(_refusal(unit, delivery, subscription, has_body=id in with_body), []).append(id)
     refused = [RefusedReplays(reason, reasons[reason]) for reason in ReplayRefusal if reason in reasons]
     return Replay(reasons.get(None, []), refused)
 
 
-def _refusal(unit: UnitOfWork, delivery: Delivery | None, subscription: Subscription | None) -> ReplayRefusal | None:
+def _refusal(
+    unit: UnitOfWork, delivery: Delivery | None, subscription: Subscription | None, *, has_body: bool
+) -> ReplayRefusal | None:
     """Return the first reason why a delivery is not sent again, or None."""
     if delivery is None or subscription is None:
         return ReplayRefusal.not_found
-    if delivery.body is None:
+    if not has_body:
         return ReplayRefusal.body_deleted
     if delivery.status not in REPLAYABLE:
         return ReplayRefusal(delivery.status)

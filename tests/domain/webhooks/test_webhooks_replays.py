@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from sqlalchemy import inspect
 from standardwebhooks import Webhook
 
 from app.domain.accounts.scopes import ALL
@@ -244,5 +245,18 @@ async def test_a_replay_of_no_delivery_or_of_too_many_is_refused(harness: Harnes
         for ids in ([], range(MAX_REPLAYED + 1)):
             with pytest.raises(InvalidInput, match="ids must be 1 to 200 deliveries"):
                 await replays.preview(unit, list(ids))
-        with pytest.raises(NotFound):
-            await replays.replay_chosen(unit, [1, 2])
+        with pytest.raises(NotFound, match=r"^No webhook delivery with id 1\.$"):
+            await replays.replay_chosen(unit, [1])
+        with pytest.raises(NotFound, match=r"^No webhook delivery with id 1 or any of 199 others\.$"):
+            await replays.replay_chosen(unit, range(1, MAX_REPLAYED + 1))
+
+
+async def test_the_bodies_of_chosen_deliveries_are_not_read(harness: Harness) -> None:
+    webhook = (await harness.subscribe("/1", "new_message")).id
+    kept, deleted = await add_failed(harness, webhook), await add_failed(harness, webhook, body=None)
+
+    async with harness.act() as unit:
+        deliveries, _, with_body = await queries.find_chosen(unit, [kept, deleted])
+
+    assert with_body == {kept}
+    assert [inspect(each).unloaded for each in deliveries.values()] == [{"body"}, {"body"}]
