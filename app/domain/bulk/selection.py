@@ -18,6 +18,8 @@ from app.domain.segments import filters, members
 from app.domain.segments import queries as segments
 
 MAX_IDS = 500
+ADDED = ("tags", "updated_since")
+"""The fields of filters that the version before does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,12 @@ class Selection:
             )
 
     def as_arguments(self) -> dict[str, Any]:
-        """Return the selection as the arguments of a job."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        """Return the selection as the arguments of a job, which a worker of the version before can read."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        if self.filter:
+            filter = given["filter"]
+            given["filter"] = {name: filter[name] for name in filter if filter[name] or name not in ADDED}
+        return given
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.domain.bulk import changes, deletions
-from app.domain.bulk.selection import Selection
+from app.domain.bulk.selection import Selection, read
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import PipelineStage
 from app.domain.contacts.queries import ContactFilter
@@ -49,6 +49,15 @@ async def test_contacts_named_by_ids_are_tagged_at_once_and_each_change_is_an_ev
     assert [contact.tags for contact in found.values()] == [["vip"], ["vip"]]
     told = [(name, payload["contact_id"], payload["tag"]) for name, payload in await recorded() if "tag" in payload]
     assert told == [("contact_tag_removed", first.id, "old"), ("contact_tag_added", second.id, "vip")]
+
+
+def test_the_arguments_of_a_job_hold_new_fields_of_a_filter_only_where_they_are_given() -> None:
+    known = {"search": None, "stage": None, "status": None, "tag": "vip", "assignee_id": None, "custom": {}}
+
+    assert Selection(filter=ContactFilter(tag="vip")).as_arguments() == {"filter": known}
+    narrow = Selection(filter=ContactFilter(tag="vip", tags=["new"]))
+    assert narrow.as_arguments() == {"filter": {**known, "tags": ["new"]}}
+    assert [read(each.as_arguments()) for each in (EVERYONE, narrow)] == [EVERYONE, narrow]
 
 
 async def test_a_job_changes_each_contact_of_a_filter_once_and_counts_its_progress(

@@ -1,4 +1,8 @@
-"""An index of contacts by the time of their last change."""
+"""An index of contacts by the time of their last change.
+
+Code before this revision does not know jobs of the kind rename_tag, which its workers fail after some attempts: rename
+the first tag when all processes are replaced.
+"""
 
 from app.db.revisions import build_indexes, drop_indexes, limit_locks
 
