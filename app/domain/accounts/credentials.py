@@ -4,19 +4,16 @@ A credential is a key, the grant of a connected application, or a user. The rule
 which `test_credentials_machine` checks:
 
 1. A record that is made with a credential depends on it. A key depends on every credential in its `creators`, a grant
-on its
-   client and its user, an OAuth client and an invitation on their creator.
+   on its client and its user, an OAuth client and an invitation on their creator.
 2. It ends as soon as anything that it depends on, directly or indirectly, has ended: a key by revocation or expiry, a
    grant by revocation or expiry, a client by revocation, a user by removal.
 3. A key that was rotated has a successor. The successor depends on everything that the old key depends on, and on the
    credential that rotated it.
-4. When an old key expires after its rotation, the records that were made with it stay valid, and end when the successor
-does.
-   When the old key is revoked, the records that were made with it end.
+4. When an old key expires after its rotation, the records that were made with it stay valid, and end when the
+   successor does. When the old key is revoked, the records that were made with it end.
 5. A record that was made with a key before the key was rotated moves to the successor, so that revoking the old key
-does not
-   end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or its records,
-   from its own revocation.
+   does not end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or its
+   records, from its own revocation.
 6. Rotations may make dependencies circular; all members of a cycle end when one of them does.
 7. A key that depends on a key, and an `auto_` key, cannot create keys.
 8. An invitation also ends when a user whom it depends on may no longer change the account.
