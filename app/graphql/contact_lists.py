@@ -35,6 +35,10 @@ describe(
     },
 )
 
+SINCE = (
+    "Only those changed at this time or later. A change may appear some seconds after its time: ask from a minute "
+    "before the last request."
+)
 TAGS = Constraint(max_length=queries.MAX_SEARCH, max_items=queries.MAX_LISTED_TAGS)
 
 
@@ -65,9 +69,7 @@ class ContactListQuery:
         custom: Annotated[
             list[CustomValue] | None, strawberry.argument(description="Only with all these values of custom fields.")
         ] = None,
-        updated_since: Annotated[
-            datetime | None, strawberry.argument(description="Only those changed at this time or later.")
-        ] = None,
+        updated_since: Annotated[datetime | None, strawberry.argument(description=SINCE)] = None,
         segment_id: Annotated[BigInt | None, strawberry.argument(description="Of this segment.")] = None,
         filter: Annotated[
             SegmentFilter | None, strawberry.argument(description="Only those that satisfy this filter.")

@@ -8,7 +8,7 @@ from app.domain.bulk import tag_renames
 from app.domain.contacts import models, queries, service
 from app.domain.jobs.models import AccountJob
 from app.domain.kernel import idempotency
-from app.domain.kernel.paging import MAX_COUNTED, Total
+from app.domain.kernel.paging import Total
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.contacts import Contact, OptionalId, Phone, once_for_contact
 from app.graphql.core.context import Info
@@ -28,7 +28,7 @@ class ContactTag:
     name: str = strawberry.field(description="The tag itself.")
 
     @strawberry.field(
-        description=f"Number of contacts that have it, counted up to {MAX_COUNTED:,}: see contact_count_is_exact."
+        description=f"Number of contacts that have it, up to {queries.MAX_TAGGED:,}: see contact_count_is_exact."
     )
     async def contact_count(self, info: Info) -> BigInt:
         """Return the number of contacts."""

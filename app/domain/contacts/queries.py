@@ -16,7 +16,7 @@ from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, ContactStatus, ContactTag, ContactTotal, PipelineStage
 from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
-from app.domain.kernel.paging import MAX_COUNTED, Counter, Order, Page, Total, Window, count, fetch
+from app.domain.kernel.paging import Counter, Order, Page, Total, Window, count, fetch
 from app.domain.kernel.turns import one_at_a_time
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -46,6 +46,9 @@ MAX_SEARCH = 200
 
 MAX_LISTED_TAGS = 100
 """Maximum number of tags of a filter."""
+
+MAX_TAGGED = 1000
+"""Maximum number of contacts of a tag that are counted, because a list counts up to 1,000 tags in one statement."""
 
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
@@ -229,12 +232,13 @@ async def find_tagged(unit: UnitOfWork, tag: str, after: int, limit: int) -> Seq
 
 
 async def count_tags(unit: UnitOfWork, tags: Sequence[str]) -> dict[str, Total]:
-    """Return the number of contacts with each tag, counted up to `MAX_COUNTED` in the index, in one statement."""
+    """Return the number of contacts with each tag, counted up to `MAX_TAGGED` in the index, in one statement."""
     wanted = select(func.unnest(literal(tags, ARRAY(Text))).label("tag")).subquery()
     own = ContactTag.account_id == unit.actor.account_id, ContactTag.tag == wanted.c.tag
-    some = select(literal(1).label("one")).where(*own).limit(MAX_COUNTED + 1).lateral()
+    some = select(literal(1).label("one")).where(*own).limit(MAX_TAGGED + 1).lateral()
     counts = select(wanted.c.tag, func.count(some.c.one)).select_from(wanted.outerjoin(some, true()))
-    return {row[0]: Total.of(row[1]) for row in await unit.rows(counts.group_by(wanted.c.tag))}
+    rows = await unit.rows(counts.group_by(wanted.c.tag))
+    return {row[0]: Total(min(row[1], MAX_TAGGED), row[1] <= MAX_TAGGED) for row in rows}
 
 
 async def find_many(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Contact]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +91,16 @@ async def test_tags_are_listed_once_in_their_order_up_to_a_limit(unit: UnitOfWor
 
     assert await queries.list_tags(unit, 10) == sorted(["vip", "new", *PHONES])
     assert await queries.list_tags(unit, 2) == sorted(PHONES)[:2]
+
+
+async def test_the_contacts_of_several_tags_are_counted_up_to_a_limit(
+    unit: UnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_TAGGED", 2)
+    for number, phone in enumerate(PHONES):
+        await service.create(unit, {"phone": phone, "tags": ["vip", "new"][: 1 + (number > 0)]})
+
+    assert await queries.count_tags(unit, ["vip", "new"]) == {"vip": Total(2, is_exact=False), "new": Total(2)}
 
 
 async def test_the_contacts_with_a_tag_are_counted_exactly(
