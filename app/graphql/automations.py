@@ -8,16 +8,17 @@ import strawberry
 from strawberry.scalars import JSON
 
 from app.domain.automations import actions, library, models, queries, service, triggers
-from app.domain.automations.actions import ActionKind
-from app.domain.automations.models import AutomationStatus, TriggerKind
+from app.domain.automations.models import AutomationStatus
 from app.domain.automations.service import AutomationFields
-from app.domain.automations.shapes import EventOperator
-from app.domain.contacts.models import PipelineStage
-from app.domain.contacts.service import MAX_TAG
 from app.domain.kernel.paging import Page
-from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.segments import filters, sentences
 from app.graphql.actors import Actor, actor_of
+from app.graphql.automation_shapes import (
+    AutomationAction,
+    AutomationActionInput,
+    AutomationTrigger,
+    AutomationTriggerInput,
+)
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -27,118 +28,13 @@ from app.graphql.segments import SegmentFilter
 
 NAME = Constraint(min_length=1, max_length=service.MAX_NAME)
 ACTIONS = Constraint(min_items=1, max_items=actions.MAX_ACTIONS)
-CONDITIONS, HOURS = Constraint(max_items=triggers.MAX_CONDITIONS), Constraint(minimum=1, maximum=triggers.MAX_HOURS)
 
 describe(
     AutomationStatus,
     "The status of an automation.",
     {"active": "Its trigger starts runs.", "paused": "It starts no runs."},
 )
-describe(
-    TriggerKind,
-    "The kind of fact that starts runs of an automation.",
-    {
-        "event": "An event about a contact.",
-        "schedule": "A time of the day, for every contact of the filter.",
-        "missed_reply": "A contact waits for a reply for some hours.",
-        "birthday": "The anniversary of a date of the contact.",
-    },
-    name="AutomationTriggerKind",
-)
-describe(
-    EventOperator,
-    "The comparison of a field of an event with a value. Upper and lower case are equal.",
-    {
-        "eq": "Equal.",
-        "ne": "Not equal.",
-        "contains": "The field contains the value.",
-        "starts_with": "The field begins with the value.",
-    },
-)
-describe(
-    ActionKind,
-    "The kind of an action.",
-    {
-        "send": "Send a text. It is promotional: quiet hours and frequency caps hold.",
-        "add_tag": "Add a tag.",
-        "remove_tag": "Remove a tag.",
-        "set_stage": "Set the stage of the pipeline.",
-        "assign": "Assign the contact to a user.",
-        "enroll": "Enroll the contact in a drip sequence.",
-        "exit_drips": "End the drip sequences of the contact.",
-        "notify": "Give the owners of the account a notice.",
-        "webhook": "Emit automation.webhook, which webhooks can subscribe to.",
-        "ai_on": "Let AI agents answer in the conversation.",
-        "ai_off": "Pause AI agents in the conversation.",
-        "wait": "Wait before the next action.",
-    },
-    name="AutomationActionKind",
-)
 AutomationId = Annotated[BigInt, strawberry.argument(description="The automation's id.")]
-
-
-@strawberry.input(description="A condition on a field of the event, such as body or tag.")
-class EventCondition:
-    """A condition on the payload of an event."""
-
-    field: str = strawberry.field(description="The field of the event, as its payload names it.")
-    op: EventOperator = strawberry.field(description="The comparison.")
-    value: str = strawberry.field(
-        description="The value to compare with.", directives=[Constraint(max_length=triggers.MAX_VALUE)]
-    )
-
-
-@strawberry.input(description="The fact that starts runs.")
-class AutomationTriggerInput:
-    """A trigger; the kind decides which fields are read."""
-
-    kind: TriggerKind = strawberry.field(description="The kind.")
-    event: str | None = strawberry.field(default=None, description="For event: its name, such as new_contact.")
-    where: list[EventCondition] | None = strawberry.field(
-        default=None, description="For event: conditions on it, all required; at most 10.", directives=[CONDITIONS]
-    )
-    hours: int | None = strawberry.field(
-        default=None, description="For missed_reply: the hours, 1 to 720.", directives=[HOURS]
-    )
-    field: str | None = strawberry.field(default=None, description="For birthday: the key of a custom field, a date.")
-    at: str | None = strawberry.field(
-        default=None, description="For schedule and birthday: the time of the account's day, such as 10:00."
-    )
-    weekdays: list[int] | None = strawberry.field(
-        default=None,
-        description="For schedule: the days, from 1, Monday, to 7; every day without it.",
-        directives=[Constraint(minimum=1, maximum=len(triggers.DAYS))],
-    )
-
-
-@strawberry.input(description="One action; its kind decides which field it needs.")
-class AutomationActionInput:
-    """An action."""
-
-    kind: ActionKind = strawberry.field(description="The kind.")
-    body: str | None = strawberry.field(
-        default=None,
-        description="For send: the text, with placeholders.",
-        directives=[Constraint(min_length=1, max_length=MAX_LENGTH)],
-    )
-    tag: str | None = strawberry.field(
-        default=None,
-        description="For add_tag and remove_tag: the tag.",
-        directives=[Constraint(min_length=1, max_length=MAX_TAG)],
-    )
-    stage: PipelineStage | None = strawberry.field(default=None, description="For set_stage: the stage.")
-    user_id: BigInt | None = strawberry.field(default=None, description="For assign: the id of the user.")
-    sequence_id: BigInt | None = strawberry.field(default=None, description="For enroll: the id of the sequence.")
-    text: str | None = strawberry.field(
-        default=None,
-        description="For notify: the text of the notice. For webhook: the text of the event.",
-        directives=[Constraint(min_length=1, max_length=actions.MAX_NOTE)],
-    )
-    minutes: int | None = strawberry.field(
-        default=None,
-        description="For wait: the minutes.",
-        directives=[Constraint(minimum=1, maximum=actions.MAX_WAIT)],
-    )
 
 
 @strawberry.input(description="An automation to create.")
@@ -179,15 +75,23 @@ class Automation:
     id: BigInt = strawberry.field(description="The automation's id.")
     name: str = strawberry.field(description="The name.")
     status: AutomationStatus = strawberry.field(description="The status.")
-    trigger: JSON = strawberry.field(description="The trigger, as it is stored.")
     filter: strawberry.Private[Any]
-    actions: JSON = strawberry.field(description="The actions, as they are stored.")
     next_at: datetime | None = strawberry.field(
         description="The time at which it looks for contacts next; null for an event, or while it is paused."
     )
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     updated_at: datetime = strawberry.field(description="The time of its last change.")
+
+    @strawberry.field(description="The fact that starts runs.")
+    def trigger(self) -> AutomationTrigger:
+        """Return the trigger."""
+        return AutomationTrigger.of(cast("models.Automation", self).trigger)
+
+    @strawberry.field(description="The actions in order.")
+    def actions(self) -> list[AutomationAction]:
+        """Return the actions."""
+        return AutomationAction.all_of(cast("models.Automation", self).actions)
 
     @strawberry.field(
         name="filter", graphql_type=JSON | None, description="The conditions on the contact, as create takes them."
@@ -217,8 +121,16 @@ class AutomationTemplate:
     key: str = strawberry.field(description="Its key.")
     name: str = strawberry.field(description="The name.")
     description: str = strawberry.field(description="The purpose.")
-    trigger: JSON = strawberry.field(description="The trigger, as create_automation takes it.")
-    actions: JSON = strawberry.field(description="The actions, as create_automation takes them.")
+
+    @strawberry.field(description="The trigger, as create_automation takes it.")
+    def trigger(self) -> AutomationTrigger:
+        """Return the trigger."""
+        return AutomationTrigger.of(cast("library.AutomationTemplate", self).trigger)
+
+    @strawberry.field(description="The actions, as create_automation takes them.")
+    def actions(self) -> list[AutomationAction]:
+        """Return the actions."""
+        return AutomationAction.all_of(cast("library.AutomationTemplate", self).actions)
 
 
 @strawberry.type

@@ -51,7 +51,7 @@ async def test_a_reserved_word_is_refused_in_a_sentence(api: httpx2.AsyncClient)
     assert await ask(api, LIST) == {"watched_keywords": []}
 
 
-CREATE = """mutation ($where: [EventCondition!], $action: AutomationActionInput!) {
+CREATE = """mutation ($where: [EventConditionInput!], $action: AutomationActionInput!) {
   create_automation(automation: {
     name: "Welcome", trigger: {kind: event, event: "new_contact", where: $where}, actions: [$action]
   }) { summary }
@@ -86,3 +86,40 @@ async def test_a_value_of_an_automation_beyond_its_stated_limit_is_refused(
     (error,) = (await post(api, {"query": CREATE, "variables": {"where": where, "action": action}})).json()["errors"]
 
     assert error["extensions"]["field"] == field
+
+
+SHOWN = """trigger { kind event where { field op value } hours field at weekdays }
+  actions { kind body tag stage user_id sequence_id text minutes }"""
+CREATE_ANY = f"""mutation ($trigger: AutomationTriggerInput!, $actions: [AutomationActionInput!]!) {{
+  create_automation(automation: {{name: "Test", trigger: $trigger, actions: $actions}}) {{ {SHOWN} }}
+}}"""
+NO_TRIGGER = dict.fromkeys(("event", "where", "hours", "field", "at", "weekdays"))
+NO_ACTION = dict.fromkeys(("body", "tag", "stage", "user_id", "sequence_id", "text", "minutes"))
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        {"kind": "event", "event": "new_contact", "where": [CONDITION]},
+        {"kind": "missed_reply", "hours": 4},
+        {"kind": "schedule", "at": "09:05", "weekdays": ["monday", "sunday"]},
+    ],
+)
+async def test_a_trigger_and_actions_are_shown_as_create_takes_them(
+    api: httpx2.AsyncClient, trigger: dict[str, Any]
+) -> None:
+    actions = [TAG, {"kind": "set_stage", "stage": "won"}, {"kind": "wait", "minutes": 5}]
+
+    made = (await ask(api, CREATE_ANY, trigger=trigger, actions=actions))["create_automation"]
+
+    assert made["trigger"] == NO_TRIGGER | trigger
+    assert made["actions"] == [NO_ACTION | action for action in actions]
+
+
+async def test_each_common_automation_is_shown_as_create_takes_it(api: httpx2.AsyncClient) -> None:
+    await ask(api, 'mutation { create_custom_field(key: "birthday", label: "Birthday", type: date) { key } }')
+    templates = (await ask(api, f"{{ automation_templates {{ key {SHOWN} }} }}"))["automation_templates"]
+
+    made = [await ask(api, CREATE_ANY, trigger=each["trigger"], actions=each["actions"]) for each in templates]
+
+    assert [each["create_automation"]["trigger"] for each in made] == [each["trigger"] for each in templates]

@@ -4,6 +4,8 @@ import enum
 from collections.abc import Sequence
 from typing import Literal, NotRequired, Required, TypedDict
 
+from app.domain.quiet_hours.rules import Weekday
+
 
 class EventOperator(enum.StrEnum):
     """The comparison of a field of an event with a value, in any case."""
@@ -31,7 +33,7 @@ class GivenTrigger(TypedDict, total=False):
     hours: int | None
     field: str | None
     at: str | None
-    weekdays: list[int] | None
+    weekdays: Sequence[Weekday] | None
 
 
 class EventTrigger(TypedDict):

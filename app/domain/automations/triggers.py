@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.domain.automations.models import TriggerKind
@@ -19,7 +20,7 @@ from app.domain.contacts.models import CustomFieldType
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.quiet_hours.rules import minute_of
+from app.domain.quiet_hours.rules import EVERY_DAY, Weekday, minute_of
 
 MAX_HOURS, MAX_CONDITIONS, MAX_VALUE = 720, 10, 200
 LOOK_EVERY = timedelta(minutes=5)
@@ -63,6 +64,16 @@ def describe(trigger: Trigger) -> str:
             return f"{'every day' if len(days) == len(DAYS) else ', '.join(days)} at {_clock(trigger['minute'])}"
 
 
+def find_clock(trigger: Mapping[str, Any]) -> str | None:
+    """Return the time of the day of a trigger, as callers write it; None for one without."""
+    return _clock(trigger["minute"]) if "minute" in trigger else trigger.get("at")
+
+
+def find_weekdays(trigger: Mapping[str, Any]) -> list[Weekday] | None:
+    """Return the days of a stored trigger; None for one without."""
+    return [EVERY_DAY[day - 1] for day in trigger["weekdays"]] if "weekdays" in trigger else None
+
+
 def matches(trigger: EventTrigger, payload: Mapping[str, object]) -> bool:
     """Return whether the payload of an event satisfies the conditions on it."""
     return all(_holds(each, payload) for each in trigger["where"])
@@ -88,11 +99,8 @@ def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: 
     )
 
 
-def _weekdays(given: list[int] | None) -> list[int]:
-    days = sorted(set(given or range(1, len(DAYS) + 1)))
-    if not 1 <= days[0] <= days[-1] <= len(DAYS):
-        raise InvalidInput(reason="weekdays must be from 1, Monday, to 7.", field="trigger.weekdays")
-    return days
+def _weekdays(given: Sequence[Weekday] | None) -> list[int]:
+    return sorted({EVERY_DAY.index(day) + 1 for day in given or EVERY_DAY})
 
 
 def _event(name: str | None) -> str:

@@ -235,7 +235,6 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
         ),
         ({"kind": "missed_reply", "hours": 0}, {"kind": "exit_drips"}, "trigger.hours"),
         ({"kind": "birthday", "field": "none"}, {"kind": "exit_drips"}, "trigger.field"),
-        ({"kind": "schedule", "weekdays": [8]}, {"kind": "exit_drips"}, "trigger.weekdays"),
         (NEW, {"kind": "send"}, "actions[0].body"),
         (NEW, {"kind": "send", "body": "Hi {nobody}"}, "actions[0].body"),
         (NEW, {"kind": "add_tag", "tag": " "}, "actions[0].tag"),

@@ -50,12 +50,12 @@ export function TriggerFields({ trigger, onChange }: FieldsProps) {
       {kind === 'schedule' && (
         <Checkbox.Group
           label="Days"
-          value={(trigger.weekdays ?? []).map(String)}
-          onChange={(days) => set({ weekdays: days.map(Number).toSorted() })}
+          value={trigger.weekdays ?? []}
+          onChange={(chosen) => set({ weekdays: DAYS.filter((day) => chosen.includes(day)) })}
         >
           <div className={styles.acts} style={{ marginTop: 8 }}>
-            {DAYS.map((day, index) => (
-              <Checkbox key={day} value={String(index + 1)} label={day} />
+            {DAYS.map((day) => (
+              <Checkbox key={day} value={day} label={words(day)} />
             ))}
           </div>
         </Checkbox.Group>

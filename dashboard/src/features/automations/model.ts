@@ -70,7 +70,7 @@ export const COMPARISONS = [
   { value: 'starts_with', label: 'starts with' },
 ];
 
-export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+export const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 export const STAGES = ['new_lead', 'contacted', 'qualified', 'proposal', 'won', 'lost'] as const;
 
@@ -86,7 +86,7 @@ export const RUN_STATES: Record<Run['status'], { kind: Kind; word: string }> = {
 const FRESH: Record<Trigger['kind'], Partial<Trigger>> = {
   event: { event: 'new_contact', where: [] },
   missed_reply: { hours: 4 },
-  schedule: { at: '10:00', weekdays: [1, 2, 3, 4, 5] },
+  schedule: { at: '10:00', weekdays: DAYS.slice(0, 5) },
   birthday: { field: '', at: '10:00' },
 };
 
@@ -98,18 +98,19 @@ export function freshStep(action: Action = { kind: 'send', body: '' }): Step {
   return { key: crypto.randomUUID(), action };
 }
 
-/** Return the trigger that is stored, with its minute of the day as a time. */
-function triggerOf(stored: unknown): Trigger {
-  const { minute, ...trigger } = stored as Trigger & { minute?: number };
-  if (minute === undefined) return trigger;
-  const two = (number: number) => String(number).padStart(2, '0');
-  return { ...trigger, at: `${two(Math.floor(minute / 60))}:${two(minute % 60)}` };
+type Shown = Pick<Automation, 'name' | 'trigger' | 'actions'> & Partial<Pick<Automation, 'filter'>>;
+
+function triggerOf({ kind, event, where, hours, field, at, weekdays }: Shown['trigger']): Trigger {
+  const conditions = where?.map((each) => ({ field: each.field, op: each.op, value: each.value })) ?? null;
+  return { kind, event, where: conditions, hours, field, at, weekdays };
 }
 
-type Stored = Pick<Automation, 'name' | 'trigger' | 'actions'> & Partial<Pick<Automation, 'filter'>>;
+function actionOf({ kind, body, tag, stage, user_id, sequence_id, text, minutes }: Shown['actions'][number]): Action {
+  return { kind, body, tag, stage, user_id, sequence_id, text, minutes };
+}
 
-export function draftOf({ name, trigger, actions, filter }: Stored): Draft {
-  const steps = (actions as Action[]).map((action) => freshStep(action));
+export function draftOf({ name, trigger, actions, filter }: Shown): Draft {
+  const steps = actions.map((action) => freshStep(actionOf(action)));
   return { name, trigger: triggerOf(trigger), filter: filter ? treeOf(filter) : null, steps };
 }
 
@@ -124,5 +125,5 @@ export function inputOf({ name, trigger, filter, steps }: Draft): Input {
 }
 
 export function sends({ actions }: Pick<Automation, 'actions'>): boolean {
-  return (actions as Action[]).some(({ kind }) => kind === 'send');
+  return actions.some(({ kind }) => kind === 'send');
 }

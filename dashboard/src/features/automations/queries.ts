@@ -1,18 +1,54 @@
 import { graphql, type Listing, type ResultOf, type VariablesOf } from '../../graphql/index.ts';
 
-export const AutomationRow = graphql(`
-  fragment AutomationRow on Automation @_unmask {
-    id
-    name
-    status
-    trigger
-    actions
-    filter
-    summary
-    next_at
-    updated_at
+const Trigger = graphql(`
+  fragment Trigger on AutomationTrigger @_unmask {
+    kind
+    event
+    where {
+      field
+      op
+      value
+    }
+    hours
+    field
+    at
+    weekdays
   }
 `);
+
+const Action = graphql(`
+  fragment Action on AutomationAction @_unmask {
+    kind
+    body
+    tag
+    stage
+    user_id
+    sequence_id
+    text
+    minutes
+  }
+`);
+
+export const AutomationRow = graphql(
+  `
+    fragment AutomationRow on Automation @_unmask {
+      id
+      name
+      status
+      trigger {
+        ...Trigger
+      }
+      actions {
+        ...Action
+      }
+      filter
+      summary
+      next_at
+      updated_at
+    }
+  `,
+  [Trigger, Action],
+);
 
 const Automations = graphql(
   `
@@ -53,17 +89,24 @@ export const AutomationOne = graphql(
   [AutomationRow],
 );
 
-export const Templates = graphql(`
-  query AutomationTemplates {
-    automation_templates {
-      key
-      name
-      description
-      trigger
-      actions
+export const Templates = graphql(
+  `
+    query AutomationTemplates {
+      automation_templates {
+        key
+        name
+        description
+        trigger {
+          ...Trigger
+        }
+        actions {
+          ...Action
+        }
+      }
     }
-  }
-`);
+  `,
+  [Trigger, Action],
+);
 
 const Runs = graphql(`
   query AutomationRuns($automation_id: BigInt!, $status: AutomationRunStatus, $after: String) {
