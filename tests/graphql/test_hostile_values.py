@@ -85,12 +85,17 @@ def written(members: dict[str, str]) -> str:
     return "{" + ",".join(f'"{name}":{value}' for name, value in members.items()) + "}"
 
 
-def hostile(kind: GraphQLInputType) -> Iterator[str]:
-    """Yield JSON of values that an input type should not be given, each once for every place in an object."""
+def hostile(kind: GraphQLInputType, inside: tuple[GraphQLInputObjectType, ...] = ()) -> Iterator[str]:
+    """Yield JSON of values that an input type should not be given, each once for every place in an object.
+
+    A filter, whose members are filters, is not given inside itself.
+    """
     named = get_named_type(kind)
     if isinstance(named, GraphQLInputObjectType):
+        if named in inside:
+            return
         for name, member in named.fields.items():
-            for value in hostile(member.type):
+            for value in hostile(member.type, (*inside, named)):
                 yield written(needed(named.fields) | {name: value})
     else:
         yield from HOSTILE.get(named.name, TEXTS)

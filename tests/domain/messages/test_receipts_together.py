@@ -35,7 +35,7 @@ CASES = st.lists(
     st.tuples(st.integers(0, MESSAGES_OF_A_CASE - 1), st.sampled_from(STATUSES), st.sampled_from(["", "30003"])),
     max_size=12,
 )
-LEFT_ALONE = ("id", "provider_message_id", "created_at", "due_at", "sent_at", "delivered_at")
+LEFT_ALONE = ("id", "provider_message_id", "created_at", "due_at", "sent_at", "delivered_at", "failed_at")
 
 Case = Sequence[tuple[int, str, str]]
 
@@ -65,7 +65,7 @@ async def end_of(pool: Pool, ids: Sequence[int]) -> list[Any]:
     ends: list[Any] = []
     for id in ids:
         message = dict(await MESSAGES.where(id=id).only(pool))
-        dated = message["sent_at"] is not None, message["delivered_at"] is not None
+        dated = [message[name] is not None for name in ("sent_at", "delivered_at", "failed_at")]
         journal = await RECEIPTS.where(message_id=id).read(pool, "raw_status", "status", "error_code", "contradicts")
         told = [
             (name, payload["status"], payload["cost"]) for name, payload in events if payload.get("message_id") == id
