@@ -121,6 +121,9 @@ async def _note_attendance(unit: UnitOfWork, integration: Integration, change: N
         booking = await _find_or_add(unit, integration, id, change.told_at)
     if change.email and booking.email and change.email.lower() != booking.email.lower():
         return Applied(f"Another attendee of booking {booking.id}.", booking.id, booking.contact_id)
+    is_of_person = booking.external_id == change.person_id
+    if change.email and booking.starts_at and not booking.email and not is_of_person:
+        return Applied(f"The attendee of booking {booking.id} is not known.", booking.id, booking.contact_id)
     status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
     await _set_attendance(unit, booking, change.told_at, status)
     planned = await planning.plan(unit, integration, booking)

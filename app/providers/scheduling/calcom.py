@@ -84,7 +84,8 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
             is_moved = bool(_old(payload)) or name == "BOOKING_RESCHEDULED"
             for each in _booking(payload, is_moved=is_moved):
                 details, id = _details(payload, question, each), _id(payload, each)
-                person = _seat(id, details.email.lower()) if details.email and not _has_seats(payload) else ""
+                email = (details.email or details.alias).lower()
+                person = _seat(id, email) if email and not _has_seats(payload) else ""
                 yield Booked(id, made_at, details, _old_id(payload, each), is_moved, person)
         case "BOOKING_REQUESTED" if _old(payload):
             for each in _booking(payload, is_moved=True):

@@ -10,7 +10,7 @@ from app.providers.scheduling_tools import TOOLS
 from tests.domain.integrations.conftest import START, Office
 from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS, INTEGRATION_EVENTS
 from tests.factories.integrations import TOOLS as PEERS
-from tests.peers import calendly
+from tests.peers import calcom, calendly
 from tests.peers.visits import Visit
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +101,51 @@ async def test_a_no_show_that_arrives_before_its_booking_counts_when_the_booking
 
     assert await office.bodies() == ["We missed you, Ann."]
     assert await ARRIVED.only(office.services, "status") == "no_show"
+
+
+async def test_a_no_show_of_an_attendee_without_an_own_address_counts_when_the_booking_arrives(office: Office) -> None:
+    made_up = "12025550143@sms.cal.com"
+    attendee = calcom.attendee("Ann Lee", made_up, "America/New_York")
+    responses = {"email": {"label": "email_address", "value": made_up}}
+    missed = calcom.event("BOOKING_NO_SHOW_UPDATED", VISIT, attendees=[attendee | {"noShow": True}])
+    integration = await office.connect("calcom", texts={"confirmation": "", "no_show": "We missed you, {first_name}."})
+    await office.post(integration, missed)
+    await office.work()
+    office.clock.instant = VISIT.starts_at + timedelta(hours=1)
+
+    await office.post(integration, calcom.booked(VISIT, attendees=[attendee], responses=responses))
+    await office.work()
+
+    assert await office.bodies() == ["We missed you, Ann."]
+    assert await BOOKINGS.only(office.services, "status") == "no_show"
+
+
+async def test_a_no_show_at_a_booking_whose_attendee_is_not_known_any_more_changes_nothing(office: Office) -> None:
+    """A booking without a contact keeps no address."""
+    integration = await office.connect("calcom", texts={"no_show": "We missed you"})
+    visit = replace(VISIT, phone="")
+    await office.post(integration, calcom.booked(visit))
+    await office.work()
+    id = await BOOKINGS.only(office.services, "id")
+
+    await office.post(integration, calcom.missed(visit, MISSED_AT, ben=True))
+    await office.work()
+
+    assert await BOOKINGS.only(office.services, "status", "attendance_at") == ("booked", None)
+    missed = INTEGRATION_EVENTS.where(event="BOOKING_NO_SHOW_UPDATED")
+    assert await missed.only(office.services, "result") == f"The attendee of booking {id} is not known."
+
+
+async def test_a_no_show_of_a_person_in_a_seat_counts_without_a_contact(office: Office) -> None:
+    """The id of the booking tells the person."""
+    integration = await office.connect("calcom")
+    visit = replace(VISIT, phone="")
+    await office.post(integration, calcom.booked(visit, seatsPerTimeSlot=5))
+
+    await office.post(integration, calcom.missed(visit, MISSED_AT, ann=True))
+    await office.work()
+
+    assert await BOOKINGS.only(office.services, "status", "contact_id") == ("no_show", None)
 
 
 @EACH
