@@ -1,4 +1,4 @@
-"""What is asked again and again, or for each event and erasure, takes no time for each booking that is stored."""
+"""Plans of the statements of polls, events and erasures: none reads every stored booking."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
