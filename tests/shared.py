@@ -52,7 +52,7 @@ class Shared:
         await services.authentication.close()
         for each in self._services:
             each.health._counts.clear()
-            await (each.health._later._flushing or asyncio.sleep(0))
+            await asyncio.gather(*each.health._later._flushing)
         await empty(await self._emptier(services.settings.database_url or ""))
         await self._flush(services.settings.redis_url or "")
         shutil.rmtree(services.settings.data, ignore_errors=True)
