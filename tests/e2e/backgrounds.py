@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.e2e.processes import until
+from tests.e2e.processes import PATIENCE_SECONDS, until
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def running(shell: str, commands: str, folder: Path, env: Mapping[str, str]) -> 
             yield until(output)
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+                os.killpg(process.pid, signal.SIGTERM)
+            process.wait(PATIENCE_SECONDS)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -115,10 +116,10 @@ def starting(folder: Path) -> Iterator[Callable[..., Process]]:
         yield start
 
 
-def is_ready(url: str) -> bool:
-    """Return whether a service answers and reaches its databases."""
+def is_ready(url: str, trusted: ssl.SSLContext | bool = True) -> bool:
+    """Return whether a service answers and reaches its databases; `trusted` verifies its certificate."""
     try:
-        return httpx2.get(f"{url}/readyz", timeout=5).status_code == 200
+        return httpx2.get(f"{url}/readyz", timeout=5, verify=trusted).status_code == 200
     except httpx2.TransportError:
         return False
 

@@ -12,13 +12,16 @@ from pathlib import Path
 from tests.e2e.commands import COMMAND, FORKS, run_here
 
 PROGRAM = """#!{python} -IS
-import marshal, os, socket, sys
+import marshal, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as asked:
     asked.connect({address!r})
     socket.send_fds(asked, [b"."], [0, 1, 2])
     asked.sendall(marshal.dumps((sys.argv[1:], os.getcwd(), dict(os.environ))))
     asked.shutdown(socket.SHUT_WR)
-    sys.exit(int(asked.recv(8)))
+    answers = asked.makefile()
+    pid = int(answers.readline())
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
+    sys.exit(int(answers.readline()))
 """
 
 
@@ -54,12 +57,13 @@ def _answer(listening: socket.socket) -> None:
 
 
 def _run(asking: socket.socket) -> None:
-    """Run a command with the file descriptors of the requesting program, and send it the exit code."""
+    """Run a command with the file descriptors of the requesting program; send it the process id and the exit code."""
     _, files, _, _ = socket.recv_fds(asking, 1, 3)
     arguments, folder, env = marshal.load(asking.makefile("rb"))
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
+    asking.send(f"{os.getpid()}\n".encode())
     code = run_here(arguments, folder, env)
-    asking.send(str(code).encode())
+    asking.send(f"{code}\n".encode())
     os._exit(code)

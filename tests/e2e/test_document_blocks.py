@@ -1,18 +1,20 @@
-"""The shell commands of the documents that no test runs: their reasons, their syntax, and the commands they name."""
+"""The shell commands of the documents: their marks, their form, and those that need more than a running service."""
 
+import asyncio
+import json
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
 import httpx2
 import pytest
 
+from tests.e2e.commands import complete
 from tests.e2e.conftest import Served
-from tests.e2e.pages import ELSEWHERE, NOT_RUN, PAGES, REFUSED, SHELLS, TERMINAL, exempt
-from tests.e2e.processes import ROOT, Example, examples
-
-EXEMPT = [pytest.param(block, id=f"{page.name}-{number}") for number, (page, block) in enumerate(exempt())]
+from tests.e2e.pages import ELSEWHERE, PAGES, REFUSED, SHELLS, TERMINAL, blocks_of
+from tests.e2e.processes import ROOT, examples
+from tests.oauth.applications import AUTHORIZE, REDIRECT, query_of
+from tests.oauth.browsing import Browsing
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -22,13 +24,11 @@ def test_every_block_of_a_page_is_run_or_bears_a_mark_that_says_by_which_test(pa
     assert marks <= {"", REFUSED, TERMINAL, *ELSEWHERE}
 
 
-def test_every_reason_for_not_running_a_block_belongs_to_one_block() -> None:
-    found = [
-        sum(page.name == name and block.commands.startswith(begin) for page, block in exempt())
-        for name, begin in NOT_RUN
-    ]
+def test_every_mark_of_blocks_that_another_test_runs_is_on_a_page() -> None:
+    marks = {example.mark for page in PAGES for example in examples(page.read_text())}
 
-    assert found == [1] * len(NOT_RUN)
+    assert ELSEWHERE.keys() <= marks
+    assert [test for test in ELSEWHERE.values() if not (ROOT / test.split()[0]).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,29 +44,25 @@ def test_every_shell_block_is_named_sh() -> None:
     assert set(opened) & {"bash", "console", "shell", "zsh"} == set()
 
 
+async def receive(served: Served) -> dict[str, str]:
+    """Let the owner of a new account allow its client; return what a browser and the client then have."""
+    demo = complete(("demo", "--redirect-uri", REDIRECT, "--json"), served.folder, served.environment())
+    opened = json.loads(demo.stdout)
+    asked = {"client_id": opened["client_id"], "redirect_uri": REDIRECT, "response_type": "code", "state": "1"}
+    async with httpx2.AsyncClient(base_url=served.url, timeout=30) as client:
+        browsing = Browsing(client)
+        form = await browsing.form(f"{AUTHORIZE}?{httpx2.QueryParams(asked)}")
+        allowed = await browsing.send(form, email=opened["email"], password=opened["password"], decision="allow")
+    names = ("client_id", "client_secret")
+    return {"CODE": query_of(allowed)["code"]} | {name.upper(): opened[name] for name in names}
+
+
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("block", EXEMPT)
-def test_a_block_that_is_not_run_is_parsed_by_each_shell(shell: str, block: Example) -> None:
-    done = subprocess.run([shell, "-n", "-c", block.commands], capture_output=True, text=True, check=False)
+def test_the_code_that_a_browser_received_is_exchanged_for_tokens(served: Served, shell: str) -> None:
+    [block] = blocks_of("docs/oauth.md", "code")
+    env = served.environment() | asyncio.run(receive(served))
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = subprocess.run([shell, "-e", "-c", block], env=env, capture_output=True, text=True, check=False)
 
-
-def test_every_target_of_make_in_a_block_that_is_not_run_exists() -> None:
-    targets = [target for words in commands("make") for target in words[1:]]
-
-    assert targets == ["serve"]
-    assert set(targets) <= set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M))
-
-
-def test_every_address_of_curl_in_a_block_that_is_not_run_is_a_route(served: Served) -> None:
-    paths = [re.sub(r"^https://[^/]+", "", words[1]) for words in commands("curl")]
-
-    assert paths == ["/automation/oauth/token"]
-    assert [httpx2.post(f"{served.url}{path}").status_code for path in paths] == [400]
-
-
-def commands(program: str) -> list[list[str]]:
-    """Return the words of the calls of a program in blocks that no test runs."""
-    lines = [line for _, block in exempt() for line in re.sub(r"\\\n", " ", block.commands).splitlines()]
-    return [words for line in lines if (words := shlex.split(line))[:1] == [program]]
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["token_type"] == "Bearer"

@@ -19,7 +19,7 @@ TO = "+12025550143"
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     key = generate_private_key(SECP256R1())
-    certificate = write_certificate(tmp_path / "cert.pem", key)
+    certificate = write_certificate(tmp_path / "fullchain.pem", key)
     return {"cert": certificate, "key": write_key(tmp_path / "key.pem", key, NoEncryption())}
 
 
