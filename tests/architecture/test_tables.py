@@ -60,3 +60,9 @@ def test_sql_names_no_table_of_another_package():
     found = {str(path.relative_to(APP)): foreign(path) for path in paths}
 
     assert {name: tables for name, tables in found.items() if tables} == {}
+
+
+def test_a_row_with_a_lease_counts_its_leases_in_a_column_of_that_name():
+    counted = {table.name: "lease" in table.c for table in METADATA.tables.values() if "leased_until" in table.c}
+
+    assert counted == {"crm_connections": True, "webhook_subscriptions": True}

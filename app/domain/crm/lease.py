@@ -19,12 +19,12 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 RENEWALS = 4
 """The number of renewals in the length of a lease."""
 
-RENEW = "UPDATE crm_connections SET leased_until = $3 WHERE id = $1 AND turn = $2 RETURNING id"
-KEEP = text("SELECT id FROM crm_connections WHERE id = :id AND turn = :turn FOR SHARE")
+RENEW = "UPDATE crm_connections SET leased_until = $3 WHERE id = $1 AND lease = $2 RETURNING id"
+KEEP = text("SELECT id FROM crm_connections WHERE id = :id AND lease = :lease FOR SHARE")
 
 
 class Leased(NamedTuple):
-    """A leased connection. The holder of an earlier `turn` writes nothing that a call of that turn found."""
+    """A leased connection. The holder of an earlier `lease` writes nothing that a call under it found."""
 
     id: int
     account_id: int
@@ -32,7 +32,7 @@ class Leased(NamedTuple):
     kind: str
     tokens: bytes
     expires_at: datetime
-    turn: int
+    lease: int
     failures: int
 
 
@@ -76,7 +76,7 @@ class Lease:
 
     async def hold(self, unit: UnitOfWork) -> None:
         """Keep other workers from the connection until the transaction ends; raise `LeaseLost` once one has had it."""
-        if (await unit.execute(KEEP, {"id": self.row.id, "turn": self.row.turn})).one_or_none() is None:
+        if (await unit.execute(KEEP, {"id": self.row.id, "lease": self.row.lease})).one_or_none() is None:
             raise LeaseLost
 
     async def _keep(self) -> None:
@@ -90,7 +90,7 @@ class Lease:
     async def _renew(self) -> bool:
         """Renew the lease; return False where the turn is over, and the lease with it."""
         until = end_of(self.length)
-        facts = self.row.id, self.row.turn, self.clock.now() + self.length
+        facts = self.row.id, self.row.lease, self.clock.now() + self.length
         is_held = await self.pool.fetchval(RENEW, *facts) is not None
         self.until = until if is_held else _now()
         return is_held

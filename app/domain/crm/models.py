@@ -29,7 +29,7 @@ class CrmConnection(Base):
     """The authorization of an integration with a CRM, and the progress of its synchronization.
 
     `location` is the CRM's id of the connected account, `tokens` its sealed tokens. A worker holds the connection until
-    `leased_until`: only its holder calls the CRM; each lease and each authorization begins another `turn`. After a
+    `leased_until`: only its holder calls the CRM; each lease and each authorization counts `lease` up. After a
     failure it rests until `resting_until`. `cursor` is the place in the running synchronization, `fetched_until` the
     CRM's time of the newest contact that was fetched. A row without an integration was disconnected: its tokens are
     revoked, then it is deleted.
@@ -49,7 +49,7 @@ class CrmConnection(Base):
     error: Mapped[str] = mapped_column(server_default="")
     error_at: Mapped[datetime | None]
     leased_until: Mapped[datetime | None]
-    turn: Mapped[int] = mapped_column(server_default="0")
+    lease: Mapped[int] = mapped_column(server_default="0")
     resting_until: Mapped[datetime | None]
     failures: Mapped[int] = mapped_column(server_default="0")
     sync: Mapped[str] = mapped_column(server_default=CrmSync.fetching)

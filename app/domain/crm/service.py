@@ -167,7 +167,7 @@ async def _store(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> I
     connection.tokens, connection.expires_at = pack(ports.seal, tokens), expiry(now, tokens)
     connection.state, connection.error = CrmState.authorized, ""
     connection.leased_until = connection.resting_until = None
-    connection.turn += 1  # a turn with the former tokens is over
+    connection.lease += 1  # a turn with the former tokens is over
     await unit.save(connection)
     assert connection.integration_id
     return await integrations.get(unit, connection.integration_id)

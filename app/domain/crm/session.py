@@ -21,7 +21,7 @@ EARLY = timedelta(minutes=5)
 
 PERSIST_SECONDS = 60.0
 
-STORE = "UPDATE crm_connections SET tokens = $2, expires_at = $3 WHERE id = $1 AND turn = $4"
+STORE = "UPDATE crm_connections SET tokens = $2, expires_at = $3 WHERE id = $1 AND lease = $4"
 
 
 class AuthorizationLost(Exception):
@@ -83,5 +83,5 @@ class Session:
             raise CrmAway(str(gone)) from None
         self.expires_at = expiry(self.clock.now(), self.tokens)
         packed = pack(self.ports.seal, self.tokens)
-        store = partial(self.database.pool.execute, STORE, self.row.id, packed, self.expires_at, self.row.turn)
+        store = partial(self.database.pool.execute, STORE, self.row.id, packed, self.expires_at, self.row.lease)
         await claims.persist(store, PERSIST_SECONDS)

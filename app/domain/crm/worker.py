@@ -38,20 +38,20 @@ FROM crm_connections c WHERE (c.leased_until IS NULL OR c.leased_until <= $1)
 """
 CLAIM = f"""
 WITH due AS (SELECT c.id {_DUE} ORDER BY c.leased_until NULLS FIRST, c.id LIMIT $3 FOR UPDATE OF c SKIP LOCKED)
-UPDATE crm_connections c SET leased_until = $2, turn = c.turn + 1 FROM due WHERE c.id = due.id
-RETURNING c.id, c.account_id, c.integration_id, c.kind, c.tokens, c.expires_at, c.turn, c.failures
+UPDATE crm_connections c SET leased_until = $2, lease = c.lease + 1 FROM due WHERE c.id = due.id
+RETURNING c.id, c.account_id, c.integration_id, c.kind, c.tokens, c.expires_at, c.lease, c.failures
 """
 IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 RELEASE = """
-UPDATE crm_connections SET leased_until = $3, failures = 0, resting_until = NULL WHERE id = $1 AND turn = $2
+UPDATE crm_connections SET leased_until = $3, failures = 0, resting_until = NULL WHERE id = $1 AND lease = $2
 """
 REST = """
 UPDATE crm_connections SET leased_until = NULL, resting_until = $3, failures = failures + 1, error = $4, error_at = $5
-WHERE id = $1 AND turn = $2
+WHERE id = $1 AND lease = $2
 """
 LOSE = """
 UPDATE crm_connections SET leased_until = NULL, state = 'lost', error = $3, error_at = $4
-WHERE id = $1 AND turn = $2
+WHERE id = $1 AND lease = $2
 """
 DELETE = "DELETE FROM crm_connections WHERE id = $1 AND integration_id IS NULL"
 
@@ -119,7 +119,7 @@ class CrmWorker:
 
         A turn whose integration is removed under way ends, and the next one revokes the authorization.
         """
-        end = partial(self.database.pool.execute, RELEASE, row.id, row.turn, self.clock.now())
+        end = partial(self.database.pool.execute, RELEASE, row.id, row.lease, self.clock.now())
         lease = Lease(self.database.pool, self.clock, row, self.lease, until)
         try:
             async with lease.kept():
@@ -162,11 +162,11 @@ class CrmWorker:
         now = self.clock.now()
         seconds = max(away.wait or 0, RESTS[min(row.failures, len(RESTS) - 1)])
         until = now + timedelta(seconds=seconds)
-        await self.database.pool.execute(REST, row.id, row.turn, until, str(away)[:500], now)
+        await self.database.pool.execute(REST, row.id, row.lease, until, str(away)[:500], now)
 
     async def _lose(self, row: Leased, reason: str) -> None:
-        await self.database.pool.execute(LOSE, row.id, row.turn, reason[:500], self.clock.now())
+        await self.database.pool.execute(LOSE, row.id, row.lease, reason[:500], self.clock.now())
 
     async def _give_back(self, rows: Sequence[Leased]) -> None:
         for row in rows:
-            await self.database.pool.execute(RELEASE, row.id, row.turn, self.clock.now())
+            await self.database.pool.execute(RELEASE, row.id, row.lease, self.clock.now())

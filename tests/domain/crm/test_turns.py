@@ -97,7 +97,7 @@ async def test_a_worker_that_learns_of_its_lease_after_the_end_makes_no_call(sho
     shop.peer.calls.clear()
 
     await late.run()
-    await CRM_CONNECTIONS.change(shop.services, turn=2)  # another worker takes it over
+    await CRM_CONNECTIONS.change(shop.services, lease=2)  # another worker takes it over
     await late.idle()
 
     assert shop.peer.calls == []
