@@ -9,7 +9,7 @@ import pytest
 from app.bootstrap import open_job_worker
 from app.domain.onboarding.service import Opened
 from tests.browser.chromium import ROOT
-from tests.browser.screen import NARROW, Windows
+from tests.browser.screen import HEIGHT, NARROW, Windows
 from tests.factories.contacts import CONTACT_TAGS, CONTACTS, add_contacts, suppress
 from tests.graphql.live import Scene
 from tests.node import NODE
@@ -100,6 +100,19 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     await narrow.open("/contacts")
     await narrow.sees("+1 202-555-1249")
     await narrow.check(pictures, "contacts-narrow")
+    place = await narrow.page.get_by_role("grid").bounding_box()
+    assert place
+    assert place["y"] < HEIGHT / 4
+    assert place["y"] + place["height"] <= HEIGHT
+    assert await narrow.page.get_by_role("button", name="Export").count() == 0
+    await narrow.press("More")
+    await narrow.page.get_by_role("button", name="Export").wait_for()
+    await narrow.press("Filters")
+    await narrow.page.get_by_role("combobox", name="Stage").click()
+    await narrow.page.get_by_role("option", name="Won").click()
+    await narrow.sees("No contact matches.")
+    await narrow.press("Filters: in use")
+    await narrow.page.get_by_role("combobox", name="Stage").wait_for(state="hidden")
 
 
 async def test_a_tag_is_counted_and_renamed_for_all_its_contacts(windows: Windows, scene: Scene, account: Opened):

@@ -7,7 +7,7 @@ import pytest
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
 from tests.browser.screen import NARROW, Screen, Windows
-from tests.browser.test_every_page import GO, QUIET
+from tests.browser.test_every_page import GO, QUIET, SMALL
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +69,7 @@ async def open_and_leave(screen: Screen, name: str) -> None:
         if not await page.evaluate(HOLDS):
             await page.wait_for_function(HOLDS)  # behind the parts of a date, the dialog takes it back a moment later
     await screen.check(within=DIALOG)
+    assert await page.evaluate(SMALL) == []
     await page.keyboard.press("Escape")
     await dialog.wait_for(state="hidden")
     await page.wait_for_function("each => each === document.activeElement", arg=await opener.element_handle())

@@ -81,11 +81,19 @@ SMALL = """() => {
   const fields = 'input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea';
   const controls = `button, ${fields}, [role=tab], nav a`;
   const isExempt = each => each.tabIndex < 0 || each.disabled || !each.getClientRects().length
-    || each.matches('[role=switch], [data-variant=transparent], [class*=inputField]') || each.closest('.tsqd');
-  return [...document.querySelectorAll(controls)].filter(each => !isExempt(each) && each.offsetHeight < 44)
+    || each.matches('[role=switch], [data-variant=transparent], [class*=inputField], [class*=innerInput]')
+    || each.closest('.tsqd');
+  const boxes = [...document.querySelectorAll('[type=checkbox]:not([role=switch]), [type=radio]')]
+    .filter(each => each.getClientRects().length && !each.closest('.tsqd, .mantine-SegmentedControl-root'));
+  const areaOf = each => parseFloat(getComputedStyle(each, '::after').height) || 0;
+  const heightOf = each => Math.max(each.offsetHeight, areaOf(each), ...[...(each.labels ?? [])]
+    .map(label => label.offsetHeight));
+  const controlled = [...document.querySelectorAll(controls)].filter(each => !isExempt(each));
+  return [...controlled.filter(each => each.offsetHeight < 44), ...boxes.filter(each => heightOf(each) < 44)]
     .map(each => `${each.ariaLabel || each.innerText || each.labels?.[0]?.innerText} ${each.offsetHeight}`);
 }"""
-"""Finds the controls that are less than 44 pixels high; links in a text and what has a label to press are exempt."""
+"""Finds the controls that are less than 44 pixels high; links in a text are exempt, and a box has the height of its label
+or of the area around it that is pressed."""
 OVERFLOWS = """async () => {
   for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
   return document.documentElement.scrollWidth > innerWidth;

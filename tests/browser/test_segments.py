@@ -10,7 +10,9 @@ from app.domain.contacts.models import ContactFields
 from app.domain.onboarding.service import Opened
 from app.domain.segments import service as segments
 from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.test_contacts import work as run_jobs
 from tests.factories.campaigns import CAMPAIGNS
+from tests.factories.contacts import CONTACTS
 from tests.factories.segments import SEGMENTS
 from tests.factories.sequences import SEQUENCES
 from tests.graphql.live import Scene
@@ -155,6 +157,45 @@ async def test_the_filters_of_contacts_become_a_segment_by_keyboard_alone(
 
     stage = {"field": "pipeline_stage", "kind": "choice", "op": "eq", "value": ["new_lead"]}
     assert await SEGMENTS.read(scene.services, "filter") == [{"all": [stage, VIP]}]
+
+
+async def test_the_contacts_of_a_segment_have_an_address_that_back_and_reload_keep_and_change_together(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await add_people(scene)
+    id = await add_segment(scene, "VIPs")
+    screen = await windows.owner(account)
+    page = screen.page
+    rows = page.get_by_role("grid").get_by_role("row")
+    await screen.open(f"/segments/{id}")
+    await page.get_by_role("link", name="Show the contacts").click()
+    await expect(rows).to_have_count(3)
+    assert page.url.endswith(f"/app/contacts?segment={id}")
+
+    await page.reload()
+    await expect(rows).to_have_count(3)
+    assert await page.get_by_role("combobox", name="Segment", exact=True).input_value() == "VIPs"
+    assert await page.get_by_role("link", name="Save as segment").count() == 0
+    await page.get_by_role("link", name="Ana").click()
+    await screen.heading("Ana").wait_for()
+    await page.go_back()
+    await expect(rows).to_have_count(3)
+
+    await screen.fill("Search contacts", "Ben")
+    await expect(rows).to_have_count(2)
+    assert await page.get_by_role("button", name="Export").is_disabled()
+    await screen.fill("Search contacts", "")
+    await expect(rows).to_have_count(3)
+    await page.get_by_label("Choose Ana").check()
+    await page.get_by_label("All 2 that match").check()
+    await screen.press("Tag")
+    await page.get_by_role("textbox", name="Tag", exact=True).fill("gold")
+    await screen.press("Tag 2 contacts")
+    await page.get_by_role("region", name="Tag contacts").wait_for()
+    await run_jobs(scene)
+    await screen.sees("2 changes")
+    assert await CONTACTS.where(phone="+12025550142").only(scene.services, "tags") == []
+    assert await CONTACTS.where(phone="+12025550141").only(scene.services, "tags") == ["vip", "gold"]
 
 
 async def test_a_campaign_reaches_a_segment_which_is_not_deleted_then(

@@ -9,7 +9,8 @@ import pytest
 from playwright.async_api import Route, expect
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import Screen, Windows
+from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.test_every_page import GO
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
@@ -189,6 +190,19 @@ async def test_a_webhook_is_changed_and_gets_a_new_secret(windows: Windows, scen
 
     assert await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "description") == "Orders"
     assert await AUDIT_ENTRIES.where(action="webhook_secret_rotated").count(scene.services) == 1
+
+
+async def test_a_phone_shows_the_tab_of_the_page_after_each_way_to_it(windows: Windows, account: Opened):
+    screen = await windows.owner(account, NARROW)
+    tabs = screen.page.get_by_role("navigation", name="Settings")
+    await screen.open("/settings/sessions")
+    await expect(tabs.get_by_role("link", name="Sessions")).to_be_in_viewport(ratio=1)
+    await screen.page.evaluate(GO, "/settings/profile")
+    await screen.heading("You").wait_for()
+    await expect(tabs.get_by_role("link", name="You")).to_be_in_viewport(ratio=1)
+    await screen.page.evaluate(GO, "/settings/audit")
+    await screen.heading("Audit log").wait_for()
+    await expect(tabs.get_by_role("link", name="Audit log")).to_be_in_viewport(ratio=1)
 
 
 async def test_an_owner_names_the_company_and_every_page_of_the_settings_is_sound(

@@ -107,7 +107,7 @@ function PeopleTable({ people, onChanged }: { people: Person[]; onChanged: () =>
               person.id !== viewer.id && (
                 <Button
                   size="compact-xs"
-                  variant="subtle"
+                  variant="default"
                   aria-label={`Remove ${nameOf(person)}`}
                   onClick={() => setAsked(person)}
                 >
@@ -162,10 +162,10 @@ function Waiting({ invitations, onChanged }: WaitingProps) {
             {
               title: 'Actions',
               cell: ({ id, email, role }) => (
-                <>
+                <div className={styles.acts}>
                   <Button
                     size="compact-xs"
-                    variant="subtle"
+                    variant="default"
                     aria-label={`Mail the invitation of ${email} again`}
                     loading={again.isBusy}
                     onClick={() => void resend(email, role)}
@@ -174,13 +174,13 @@ function Waiting({ invitations, onChanged }: WaitingProps) {
                   </Button>
                   <Button
                     size="compact-xs"
-                    variant="subtle"
+                    variant="default"
                     aria-label={`Withdraw the invitation of ${email}`}
                     onClick={() => void withdraw(id)}
                   >
                     Withdraw
                   </Button>
-                </>
+                </div>
               ),
             },
           ]}

@@ -1,6 +1,6 @@
 // The frame of the settings: the list of their pages beside one of them.
 
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useViewer } from '../../graphql/index.ts';
 import { Page } from '../../ui/index.ts';
@@ -29,11 +29,15 @@ export function SettingsPage({
   children: ReactNode;
 }) {
   const { scopes } = useViewer();
+  const router = useRouter();
   const tabs = useRef<HTMLElement>(null);
   useEffect(() => {
-    const present = tabs.current?.querySelector('[aria-current=page]');
-    present?.scrollIntoView({ block: 'nearest', inline: 'center' }); // a phone shows some of the tabs at a time
-  }, []);
+    // A phone shows some of the tabs at a time, and the router restores which ones after the page is rendered.
+    return router.subscribe('onRendered', () => {
+      const present = tabs.current?.querySelector('[aria-current=page]');
+      present?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    });
+  }, [router]);
   const shown = PAGES.filter(({ scope }) => scopes.includes(scope));
   return (
     <Page title={title} actions={actions}>

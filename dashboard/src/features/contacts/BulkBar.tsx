@@ -10,7 +10,7 @@ import { EnrollForm, TagForm } from './BulkForms.tsx';
 import styles from './contacts.module.css';
 import { BulkAssign, BulkDelete, BulkStage } from './mutations.ts';
 import { ContactUsers } from './queries.ts';
-import { type ContactsSearch, oneOf, STAGES } from './search.ts';
+import { type ContactsSearch, isOneChoice, oneOf, STAGES } from './search.ts';
 
 const NOBODY = 'nobody';
 
@@ -29,8 +29,9 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
   const mayWrite = useMay('contacts:write');
   const mayEnroll = useMay('campaigns:send');
   const mayDelete = useMay('contacts:delete');
-  const { stage, status, search, tag } = filter;
-  const contacts = isEveryone ? { filter: { stage, status, search, tag } } : { ids: [...chosen] };
+  const { segment, stage, status, search, tag } = filter;
+  const everyone = segment ? { segment_id: segment } : { filter: { stage, status, search, tag } };
+  const contacts = isEveryone ? everyone : { ids: [...chosen] };
   const people = plural(isEveryone ? (total ?? 0) : chosen.size, 'contact');
   const refusal = acts.stage.refusal ?? acts.assign.refusal;
   const follow = (id?: number) => {
@@ -40,7 +41,7 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
   return (
     <div className={styles.chosen}>
       <strong>{people} chosen</strong>
-      {total !== undefined && total > chosen.size && (
+      {total !== undefined && total > chosen.size && isOneChoice(filter) && (
         <Checkbox
           label={`All ${count(total)} that match`}
           checked={isEveryone}

@@ -1,5 +1,6 @@
 // The rows of the contacts that are in view: a million of them scroll as ten do.
 
+import { useMediaQuery } from '@mantine/hooks';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type Dispatch, memo, type MouseEvent, type SetStateAction, useEffect, useEffectEvent, useRef } from 'react';
@@ -10,6 +11,7 @@ import { onGridKey } from './gridKeys.ts';
 import type { ContactItem } from './queries.ts';
 
 const ROW = 40;
+const ROW_FOR_FINGERS = 44;
 const NEAR_END = 40;
 
 /** The reasons why a contact cannot be texted, by the gate that refuses. */
@@ -30,10 +32,11 @@ interface ContactGridProps {
 export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
   const box = useRef<HTMLDivElement>(null);
   const { rows, hasMore } = pages;
+  const isNarrow = useMediaQuery('(max-width: 700px)', false, { getInitialValueInEffect: false });
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
+    estimateSize: () => (isNarrow ? ROW_FOR_FINGERS : ROW),
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
@@ -59,13 +62,15 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
       <div role="rowgroup">
         <div className={styles.headRow} role="row" aria-rowindex={1}>
           <span role="columnheader">
-            <input
-              type="checkbox"
-              className={styles.choice}
-              aria-label="Choose all that are loaded"
-              checked={isAll}
-              onChange={chooseAll}
-            />
+            <label className={styles.finger}>
+              <input
+                type="checkbox"
+                className={styles.choice}
+                aria-label="Choose all that are loaded"
+                checked={isAll}
+                onChange={chooseAll}
+              />
+            </label>
           </span>
           <span role="columnheader">Name</span>
           <span role="columnheader" className={styles.wide}>
@@ -142,13 +147,15 @@ const Row = memo(function Row({ row, index, top, isChosen, onChoose }: RowProps)
   return (
     <div className={styles.row} role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${top}px)` }}>
       <span role="gridcell">
-        <input
-          type="checkbox"
-          className={styles.choice}
-          aria-label={`Choose ${label}`}
-          checked={isChosen}
-          onChange={toggle}
-        />
+        <label className={styles.finger}>
+          <input
+            type="checkbox"
+            className={styles.choice}
+            aria-label={`Choose ${label}`}
+            checked={isChosen}
+            onChange={toggle}
+          />
+        </label>
       </span>
       <span role="gridcell" className={styles.cut}>
         <a href={`${basepath}/contacts/${id}`} data-id={id}>

@@ -5,7 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, count, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
+import { Badge, count, Fold, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
 import { EditDialog } from './ContactForm.tsx';
 import { ContactList } from './ContactList.tsx';
 import { Filters } from './Filters.tsx';
@@ -13,7 +13,7 @@ import { JobProgress } from './JobProgress.tsx';
 import { Export } from './mutations.ts';
 import { ContactsCount } from './queries.ts';
 import { RenameTag } from './RenameTag.tsx';
-import type { ContactsSearch } from './search.ts';
+import { type ContactsSearch, isOneChoice } from './search.ts';
 
 const route = getRouteApi('/contacts');
 
@@ -70,25 +70,27 @@ function Actions({ filter, onAdd, onJob }: ActionsProps) {
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   return (
     <>
-      {maySave && isFiltered && (
-        <Button variant="default" renderRoot={(props) => <Link to="/segments/new" search={filter} {...props} />}>
-          Save as segment
+      <Fold label="More" icon="more">
+        {maySave && isFiltered && !filter.segment && (
+          <Button variant="default" renderRoot={(props) => <Link to="/segments/new" search={filter} {...props} />}>
+            Save as segment
+          </Button>
+        )}
+        <Button variant="default" renderRoot={(props) => <Link to="/contacts/duplicates" {...props} />}>
+          Duplicates
         </Button>
-      )}
-      <Button variant="default" renderRoot={(props) => <Link to="/contacts/duplicates" {...props} />}>
-        Duplicates
-      </Button>
-      <ExportButton filter={filter} onJob={onJob} />
-      {mayWrite && filter.tag && <RenameTag key={filter.tag} tag={filter.tag} onJob={onJob} />}
-      {mayWrite && (
-        <>
+        <ExportButton filter={filter} onJob={onJob} />
+        {mayWrite && filter.tag && <RenameTag key={filter.tag} tag={filter.tag} onJob={onJob} />}
+        {mayWrite && (
           <Button variant="default" renderRoot={(props) => <Link to="/contacts/import" {...props} />}>
             Import
           </Button>
-          <Button onClick={onAdd} leftSection={<Icon name="plus" size={16} />}>
-            New contact
-          </Button>
-        </>
+        )}
+      </Fold>
+      {mayWrite && (
+        <Button onClick={onAdd} leftSection={<Icon name="plus" size={16} />}>
+          New contact
+        </Button>
       )}
     </>
   );
@@ -96,13 +98,21 @@ function Actions({ filter, onAdd, onJob }: ActionsProps) {
 
 function ExportButton({ filter, onJob }: Pick<ActionsProps, 'filter' | 'onJob'>) {
   const act = useAct(Export);
+  const { segment, ...conditions } = filter;
+  const isBoth = !isOneChoice(filter);
   const begin = async () => {
-    const made = await act.run({ filter });
+    const made = await act.run(segment ? { segment } : { filter: conditions });
     if (made) onJob(made.export_contacts.id);
   };
   return (
     <>
-      <Button variant="default" loading={act.isBusy} onClick={() => void begin()}>
+      <Button
+        variant="default"
+        loading={act.isBusy}
+        disabled={isBoth}
+        title={isBoth ? 'Export takes a segment or other filters, not both.' : undefined}
+        onClick={() => void begin()}
+      >
         Export
       </Button>
       {act.refusal && <Refused refusal={act.refusal} />}

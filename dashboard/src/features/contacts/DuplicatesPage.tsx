@@ -13,7 +13,7 @@ import { DUPLICATES, type DuplicateSearch } from './search.ts';
 
 const route = getRouteApi('/contacts/duplicates');
 
-const LABELS = { email: 'The same e-mail address', phone: 'The same last 10 digits' };
+const LABELS = { email: 'Same e-mail address', phone: 'Same last 10 digits' };
 const SIZE = 20;
 
 type Group = ResultOf<typeof ContactDuplicates>['duplicate_contacts'][number];

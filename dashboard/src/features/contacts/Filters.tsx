@@ -3,9 +3,10 @@
 import { Select, TextInput } from '@mantine/core';
 import { useEffect, useEffectEvent, useState } from 'react';
 import { useQuery } from 'urql';
-import { count, useSettled, words } from '../../ui/index.ts';
+import { useMay } from '../../graphql/index.ts';
+import { count, Fold, useSettled, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
-import { ContactsTags } from './queries.ts';
+import { ContactsSegments, ContactsTags } from './queries.ts';
 import { type ContactsSearch, oneOf, SORTS, STAGES, STATUSES } from './search.ts';
 
 interface FiltersProps {
@@ -22,9 +23,12 @@ const SORT_WORDS = {
   last_message: 'Last message',
 };
 
+const FILTERS = ['stage', 'status', 'tag', 'segment', 'sort'] as const;
+
 export function Filters({ filter, onChange }: FiltersProps) {
   const [typed, setTyped] = useState(filter.search ?? '');
   const settled = useSettled(typed.trim());
+  const mayFilterBySegment = useMay('campaigns:read');
   const apply = useEffectEvent((search: string) => {
     if (search !== (filter.search ?? '')) onChange({ ...filter, search: search || undefined });
   });
@@ -39,27 +43,32 @@ export function Filters({ filter, onChange }: FiltersProps) {
         value={typed}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
-      <Choice
-        label="Stage"
-        values={STAGES}
-        value={filter.stage}
-        onChange={(value) => onChange({ ...filter, stage: oneOf(STAGES, value) })}
-      />
-      <Choice
-        label="Status"
-        values={STATUSES}
-        value={filter.status}
-        onChange={(value) => onChange({ ...filter, status: oneOf(STATUSES, value) })}
-      />
-      <TagChoice value={filter.tag} onChange={(tag) => onChange({ ...filter, tag: tag ?? undefined })} />
-      <Select
-        w={150}
-        aria-label="Order"
-        allowDeselect={false}
-        data={SORTS.map((value) => ({ value, label: SORT_WORDS[value] }))}
-        value={filter.sort ?? 'date_added'}
-        onChange={(value) => onChange({ ...filter, sort: oneOf(SORTS, value) })}
-      />
+      <Fold label="Filters" icon="segments" isUsed={FILTERS.some((name) => filter[name] !== undefined)}>
+        <Choice
+          label="Stage"
+          values={STAGES}
+          value={filter.stage}
+          onChange={(value) => onChange({ ...filter, stage: oneOf(STAGES, value) })}
+        />
+        <Choice
+          label="Status"
+          values={STATUSES}
+          value={filter.status}
+          onChange={(value) => onChange({ ...filter, status: oneOf(STATUSES, value) })}
+        />
+        <TagChoice value={filter.tag} onChange={(tag) => onChange({ ...filter, tag: tag ?? undefined })} />
+        {mayFilterBySegment && (
+          <SegmentChoice value={filter.segment} onChange={(segment) => onChange({ ...filter, segment })} />
+        )}
+        <Select
+          w={150}
+          aria-label="Order"
+          allowDeselect={false}
+          data={SORTS.map((value) => ({ value, label: SORT_WORDS[value] }))}
+          value={filter.sort ?? 'date_added'}
+          onChange={(value) => onChange({ ...filter, sort: oneOf(SORTS, value) })}
+        />
+      </Fold>
     </div>
   );
 }
@@ -84,6 +93,35 @@ function TagChoice({ value, onChange }: Pick<ChoiceProps, 'value' | 'onChange'>)
       value={value ?? null}
       onDropdownOpen={() => setOpened(true)}
       onChange={onChange}
+    />
+  );
+}
+
+interface SegmentChoiceProps {
+  value?: number;
+  onChange: (id?: number) => void;
+}
+
+/** The names are loaded when they are looked at first, or for the segment in the address. */
+function SegmentChoice({ value, onChange }: SegmentChoiceProps) {
+  const [isOpened, setOpened] = useState(false);
+  const isPaused = !isOpened && !value;
+  const [{ data }] = useQuery({ query: ContactsSegments, pause: isPaused, requestPolicy: 'cache-and-network' });
+  const named = data?.segments.nodes ?? [];
+  const offered = value && !named.some(({ id }) => id === value) ? [{ id: value, name: `Segment ${value}` }] : [];
+  return (
+    <Select
+      w={150}
+      aria-label="Segment"
+      placeholder="Segment"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Any segment' }}
+      nothingFoundMessage="No segment matches."
+      data={[...offered, ...named].map(({ id, name }) => ({ value: String(id), label: name }))}
+      value={value ? String(value) : null}
+      onDropdownOpen={() => setOpened(true)}
+      onChange={(id) => onChange(Number(id) || undefined)}
     />
   );
 }

@@ -177,8 +177,8 @@ export const JobLink = graphql(`
 `);
 
 export const Export = graphql(`
-  mutation ContactsExport($filter: ContactFilter) {
-    export_contacts(filter: $filter, format: csv) {
+  mutation ContactsExport($filter: ContactFilter, $segment: BigInt) {
+    export_contacts(filter: $filter, segment_id: $segment, format: csv) {
       id
     }
   }

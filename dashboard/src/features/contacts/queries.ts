@@ -30,10 +30,20 @@ export const ContactsPageQuery = graphql(
       $stage: PipelineStage
       $status: ContactStatus
       $tag: String
+      $segment: BigInt
       $sort: ContactSort!
       $after: String
     ) {
-      contacts(search: $search, stage: $stage, status: $status, tag: $tag, sort: $sort, first: 100, after: $after) {
+      contacts(
+        search: $search
+        stage: $stage
+        status: $status
+        tag: $tag
+        segment_id: $segment
+        sort: $sort
+        first: 100
+        after: $after
+      ) {
         nodes {
           id
           ...ContactRow
@@ -58,8 +68,8 @@ export const contactsListing: Listing<Data, VariablesOf<typeof ContactsPageQuery
 };
 
 export const ContactsCount = graphql(`
-  query ContactsCount($search: String, $stage: PipelineStage, $status: ContactStatus, $tag: String) {
-    contacts(search: $search, stage: $stage, status: $status, tag: $tag, first: 1) {
+  query ContactsCount($search: String, $stage: PipelineStage, $status: ContactStatus, $tag: String, $segment: BigInt) {
+    contacts(search: $search, stage: $stage, status: $status, tag: $tag, segment_id: $segment, first: 1) {
       total_count
       total_is_exact
     }
@@ -72,6 +82,17 @@ export const ContactsTags = graphql(`
       name
       contact_count
       contact_count_is_exact
+    }
+  }
+`);
+
+export const ContactsSegments = graphql(`
+  query ContactsSegments {
+    segments(first: 200) {
+      nodes {
+        id
+        name
+      }
     }
   }
 `);

@@ -20,6 +20,8 @@ export interface ContactsSearch {
   stage?: (typeof STAGES)[number];
   status?: (typeof STATUSES)[number];
   tag?: string;
+  /** The segment whose contacts are shown. */
+  segment?: number;
   sort?: (typeof SORTS)[number];
   /** The job whose progress is shown. */
   job?: number;
@@ -31,13 +33,23 @@ export function validated(given: Record<string, unknown>): ContactsSearch {
     stage: oneOf(STAGES, given.stage),
     status: oneOf(STATUSES, given.status),
     tag: textOf(given.tag),
+    segment: idOf(given.segment),
     sort: oneOf(SORTS, given.sort),
-    job: Number.parseInt(String(given.job), 10) || undefined,
+    job: idOf(given.job),
   };
+}
+
+/** Whether the contacts are those of a segment or of a filter: a job takes one of the two. */
+export function isOneChoice({ segment, search, stage, status, tag }: ContactsSearch): boolean {
+  return !segment || [search, stage, status, tag].every((value) => value === undefined);
 }
 
 export function oneOf<Value extends string>(values: readonly Value[], given: unknown): Value | undefined {
   return values.find((value) => value === given);
+}
+
+function idOf(given: unknown): number | undefined {
+  return Number.parseInt(String(given), 10) || undefined;
 }
 
 function textOf(given: unknown): string | undefined {

@@ -1,7 +1,7 @@
 // One segment, new or saved: its conditions beside the people that have them.
 
 import { Button, TextInput } from '@mantine/core';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
@@ -32,7 +32,7 @@ export function SegmentPage() {
     );
   }
   return (
-    <Page title={segment.name} actions={<Remove segment={segment} />}>
+    <Page title={segment.name} actions={<Actions segment={segment} />}>
       <Editor key={id} segment={segment} begin={treeOf(segment.filter)} />
     </Page>
   );
@@ -110,6 +110,22 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
       <People tree={tree} />
       <Unsaved isChanged={mayWrite && isChanged && (Boolean(segment) || name.trim() !== '')} />
     </div>
+  );
+}
+
+function Actions({ segment }: { segment: Segment }) {
+  return (
+    <>
+      {useMay('contacts:read') && (
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/contacts" search={{ segment: segment.id }} {...props} />}
+        >
+          Show the contacts
+        </Button>
+      )}
+      <Remove segment={segment} />
+    </>
   );
 }
 

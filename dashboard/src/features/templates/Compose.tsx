@@ -3,7 +3,7 @@
 import { Button, Modal } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { part } from '../../ui/index.ts';
+import { part, Skeleton } from '../../ui/index.ts';
 
 const ComposeForm = part(async () => (await import('./ComposeForm.tsx')).ComposeForm);
 
@@ -33,7 +33,7 @@ export function Compose({ body, onChoose }: ComposeProps) {
         Write with AI
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title="Write with AI" size="lg">
-        <Suspense>
+        <Suspense fallback={<Skeleton rows={5} />}>
           <ComposeForm onChoose={choose} />
         </Suspense>
       </Modal>
