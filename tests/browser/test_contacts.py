@@ -96,6 +96,11 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     await screen.check(pictures, "contacts")
     assert await CONTACT_TAGS.where(account_id=account.account_id).read(scene.services, "tag") == ["vip"]
 
+
+async def test_a_phone_shows_contacts_and_their_filters_and_acts_behind_buttons(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    await add_contacts(scene.services, account.account_id, [f"+1202555{number}" for number in range(1000, 1250)])
     narrow = await windows.owner(account, NARROW)
     await narrow.open("/contacts")
     await narrow.sees("+1 202-555-1249")

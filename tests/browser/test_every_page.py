@@ -92,8 +92,8 @@ SMALL = """() => {
   return [...controlled.filter(each => each.offsetHeight < 44), ...boxes.filter(each => heightOf(each) < 44)]
     .map(each => `${each.ariaLabel || each.innerText || each.labels?.[0]?.innerText} ${each.offsetHeight}`);
 }"""
-"""Finds the controls that are less than 44 pixels high; links in a text are exempt, and a box has the height of its label
-or of the area around it that is pressed."""
+"""Finds the controls that are less than 44 pixels high; links in a text are exempt, and a box has the height
+of its label or of the area around it that is pressed."""
 OVERFLOWS = """async () => {
   for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
   return document.documentElement.scrollWidth > innerWidth;
