@@ -30,6 +30,7 @@ from app.domain.carriers.retention import RULES as CARRIER_RULES
 from app.domain.contacts import opt_outs
 from app.domain.conversations import review
 from app.domain.conversations import service as conversations
+from app.domain.crm import account_tables as crm
 from app.domain.crm.reactions import REACTIONS as CRM_REACTIONS
 from app.domain.crm.retention import RULES as CRM_RULES
 from app.domain.crm.sending import CrmSends
@@ -42,6 +43,8 @@ from app.domain.events.dispatcher import Dispatcher
 from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
+from app.domain.integrations import account_tables as integrations
+from app.domain.integrations import leftovers as integration_leftovers
 from app.domain.integrations.applying import Applier
 from app.domain.integrations.retention import RULES as INTEGRATION_RULES
 from app.domain.integrations.sending import BookingTexts
@@ -200,10 +203,11 @@ def _campaign_jobs(services: Services) -> Sequence[Job]:
 
 
 def _integration_jobs(services: Services) -> Sequence[Job]:
-    applier, texts = open_applier(services), open_booking_texts(services)
+    applier, texts, leftovers = open_applier(services), open_booking_texts(services), open_leftovers(services)
     return (
         Job("integrations", applier.run, applier.due),
         Job("booking_texts", texts.run, texts.due),
+        Job(integration_leftovers.TOPIC, leftovers.run, leftovers.due, every=SELDOM),
         *_crm_jobs(services),
     )
 
@@ -299,6 +303,11 @@ def open_applier(services: Services) -> Applier:
 def open_booking_texts(services: Services) -> BookingTexts:
     """Return the sender of texts about bookings."""
     return BookingTexts(services.database, services.acceptor, services.clock, services.notify)
+
+
+def open_leftovers(services: Services) -> integration_leftovers.Leftovers:
+    """Return the deletion of what is left of removed integrations."""
+    return integration_leftovers.Leftovers(services.database, (*crm.LEFT, *integrations.LEFT))
 
 
 def open_crm_sends(services: Services) -> CrmSends:

@@ -20,7 +20,11 @@ from app.graphql.core.scalars import BigInt
 describe(
     IntegrationStatus,
     "Whether the events of an integration are applied, and its texts sent.",
-    {"active": "Events are applied, and texts sent.", "paused": "Events and texts wait until it is resumed."},
+    {
+        "active": "Events are applied, and texts sent.",
+        "paused": "Events and texts wait until it is resumed.",
+        "removed": "It was removed: its events, bookings and texts are being deleted.",
+    },
 )
 describe(
     EventStatus,
@@ -96,10 +100,12 @@ class Integration:
     last_error_at: datetime | None = strawberry.field(description="The time of that failure.")
     created_at: datetime = strawberry.field(description="The time at which it was added.")
 
-    @strawberry.field(description="The address that the tool posts its events to.")
+    @strawberry.field(description="The address that the tool posts its events to; empty once it was removed.")
     def url(self, info: Info) -> str:
         """Return the address."""
         row, services = row_of(self, models.Integration), info.context.services
+        if row.status == IntegrationStatus.removed:
+            return ""
         own = "" if row.kind in services.crm.connectors else f"/{row.address}"
         return f"{services.settings.public_url}/integrations/{row.kind}{own}"
 
@@ -306,14 +312,15 @@ class IntegrationMutation:
     @strawberry.mutation(
         graphql_type=Integration,
         description=(
-            "Remove an integration with its events, its bookings and the texts that wait, and return it. Contacts and "
-            "texts that were sent stay."
+            "Remove an integration, and return it: its address is unknown from now on, and nothing more is sent for "
+            "it. Its events, its bookings and the texts that wait are deleted in the background. Contacts and texts "
+            "that were sent stay."
         ),
         directives=guarded("webhooks:manage", "not_found"),
     )
     async def remove_integration(self, info: Info, id: IntegrationId) -> models.Integration:
         """Remove an integration."""
-        return await service.remove(info.context.unit, id)
+        return await service.remove(info.context.unit, info.context.services.intake.ports, id)
 
     @strawberry.mutation(
         graphql_type=IntegrationEvent,

@@ -8,7 +8,7 @@ from sqlalchemy import Text, cast, exists, or_, select
 from app.domain.automations.models import Automation, WatchedKeyword
 from app.domain.campaigns.models import Campaign, CampaignStatus
 from app.domain.contacts.models import CustomField
-from app.domain.integrations.models import Integration
+from app.domain.integrations import queries as integrations
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import queries as segments
@@ -53,8 +53,7 @@ async def _find_steps(unit: UnitOfWork, name: str) -> list[str]:
 
 
 async def _find_hooks(unit: UnitOfWork, key: str) -> list[str]:
-    hooks = await unit.all(select(Integration).where(Integration.account_id == unit.actor.account_id))
-    used = [each for each in hooks if key in each.actions.get("custom_fields", {})]
+    used = [each for each in await integrations.list_own(unit) if key in each.actions.get("custom_fields", {})]
     return [f"the integration {each.name} (id {each.id})" for each in used]
 
 

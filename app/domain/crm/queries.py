@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 
 from app.domain.crm.models import CrmConnection, CrmPush, CrmPushStatus
+from app.domain.integrations import queries as integrations
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -35,13 +36,14 @@ async def find_pushes(
         statement = statement.where(CrmPush.integration_id == integration_id)
     if status is not None:
         statement = statement.where(CrmPush.status == status)
+    statement = await integrations.leave_out_removed(unit, statement, CrmPush.integration_id)
     return await fetch(unit, statement, Order((CrmPush.id,)), window)
 
 
 async def lock_push(unit: UnitOfWork, id: int) -> CrmPush:
     """Return a push of the account, locked for a change; raise `NotFound`."""
-    own = CrmPush.account_id == unit.actor.account_id
-    found = await unit.one(select(CrmPush).where(own, CrmPush.id == id).with_for_update())
+    own = select(CrmPush).where(CrmPush.account_id == unit.actor.account_id, CrmPush.id == id)
+    found = await unit.one((await integrations.leave_out_removed(unit, own, CrmPush.integration_id)).with_for_update())
     if found is None:
         raise NotFound(kind="push", id=id)
     return found

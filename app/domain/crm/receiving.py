@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as contact_service
 from app.domain.crm import comparing
 from app.domain.crm.connector import ContactTouched, CrmConnector, SendRequested
-from app.domain.crm.models import CrmSend
+from app.domain.crm.models import CrmConnection, CrmSend
 from app.domain.crm.service import TOPIC, address_of
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import Integration
@@ -57,6 +58,12 @@ class CrmReceiver:
                 return await _add_check(unit, integration, notice.about)
             case None:
                 return None
+
+    async def disconnect(self, unit: UnitOfWork, integration: Integration) -> None:
+        """Leave the connection of an integration without it: the next turn revokes the tokens."""
+        of_removed = CrmConnection.integration_id == integration.id
+        await unit.execute(update(CrmConnection).where(of_removed).values(integration_id=None))
+        unit.notify(TOPIC)
 
 
 async def _add_send(unit: UnitOfWork, integration: Integration, asked: SendRequested) -> Applied:

@@ -12,7 +12,7 @@ from app.db.engine import Database
 from app.domain.accounts import sql as accounts
 from app.domain.integrations import hooks
 from app.domain.integrations.errors import UnsignedEvent
-from app.domain.integrations.models import WEBHOOK, Integration
+from app.domain.integrations.models import WEBHOOK, Integration, IntegrationStatus
 from app.domain.integrations.models import IntegrationEvent as Event
 from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
 from app.domain.integrations.service import Ports
@@ -27,7 +27,7 @@ FIND = f"""
 SELECT i.id, i.account_id, i.kind, i.secret, i.consent_question,
   CASE WHEN i.previous_until > $3 THEN i.previous_secret END AS previous_secret
 FROM integrations i
-WHERE i.address = $2 AND i.kind = $1 AND {accounts.status_of("i.account_id")} <> 'deleted'
+WHERE i.address = $2 AND i.kind = $1 AND i.status <> 'removed' AND {accounts.status_of("i.account_id")} <> 'deleted'
 """
 
 COUNT_REFUSED = "UPDATE integrations SET refused = refused + 1, last_refused_at = $2 WHERE id = $1"
@@ -104,11 +104,16 @@ class Intake:
         raise UnsignedEvent(kind=found.kind)
 
     async def receive(self, found: Address, delivery: Delivery) -> int | None:
-        """Store a signed event and return its id after the commit; None for one that was stored before."""
+        """Store a signed event and return its id after the commit; None for one that was stored before.
+
+        Raises `NotFound` for an integration that was removed meanwhile.
+        """
         async with open_unit(self.database.sessions, found.actor, self.clock, self.notify) as unit:
-            now = unit.clock.now()
-            counted = {"received": Integration.received + 1, "last_received_at": now}
-            await unit.execute(update(Integration).where(Integration.id == found.id).values(counted))
+            counted = {"received": Integration.received + 1, "last_received_at": unit.clock.now()}
+            kept = Integration.id == found.id, Integration.status != IntegrationStatus.removed
+            counting = update(Integration).where(*kept).values(counted).returning(Integration.id)
+            if (await unit.execute(counting)).scalar_one_or_none() is None:
+                raise NotFound(kind="integration", id=found.id)
             return await self._store(unit, found, delivery)
 
     def _verify(self, kind: str, secret: str, delivery: Delivery) -> bool:

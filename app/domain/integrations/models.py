@@ -14,10 +14,14 @@ WEBHOOK = "webhook"
 
 
 class IntegrationStatus(enum.StrEnum):
-    """The status of an integration. While it is `paused`, its events and its texts wait."""
+    """The status of an integration. While it is `paused`, its events and its texts wait.
+
+    A `removed` one is as good as deleted: `integrations.leftovers` deletes its rows, then its own.
+    """
 
     active = enum.auto()
     paused = enum.auto()
+    removed = enum.auto()
 
 
 class Integration(Base):
@@ -29,7 +33,10 @@ class Integration(Base):
     """
 
     __tablename__ = "integrations"
-    __table_args__ = (Index("ix_integrations_account_id", "account_id", "id"),)
+    __table_args__ = (
+        Index("ix_integrations_account_id", "account_id", "id"),
+        Index("ix_integrations_removed", "id", postgresql_where=text("status = 'removed'")),
+    )
 
     id: Mapped[Key]
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))

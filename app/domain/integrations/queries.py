@@ -1,11 +1,20 @@
 """Queries for integrations, their events, and bookings."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sqlalchemy import Select, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.integrations.errors import IntegrationRemoved
-from app.domain.integrations.models import Booking, BookingStatus, BookingText, EventStatus, Integration
+from app.domain.integrations.models import (
+    Booking,
+    BookingStatus,
+    BookingText,
+    EventStatus,
+    Integration,
+    IntegrationStatus,
+)
 from app.domain.integrations.models import IntegrationEvent as Event
 from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
@@ -13,19 +22,21 @@ from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 
+T = TypeVar("T")
+
 
 async def list_own(unit: UnitOfWork) -> Sequence[Integration]:
-    """Return the integrations of the account, the oldest first."""
+    """Return the integrations of the account that are not removed, the oldest first."""
     return await unit.all(_own(unit).order_by(Integration.id))
 
 
 async def count_own(unit: UnitOfWork) -> int:
-    """Return the number of the account's integrations."""
+    """Return the number of the account's integrations that are not removed."""
     return await unit.one(select(func.count()).select_from(_own(unit).subquery())) or 0
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Integration:
-    """Return an integration of the account; raise `NotFound`."""
+    """Return an integration of the account; raise `NotFound`, also for a removed one."""
     statement = _own(unit).where(Integration.id == id)
     found = await unit.one(statement.with_for_update() if lock else statement)
     if found is None:
@@ -40,12 +51,22 @@ async def keep(unit: UnitOfWork, id: int) -> None:
         raise IntegrationRemoved
 
 
+async def leave_out_removed(
+    unit: UnitOfWork, statement: Select[T], integration_id: InstrumentedAttribute[int]
+) -> Select[T]:
+    """Return a query without the rows of removed integrations, which are about to be deleted."""
+    removed = Integration.account_id == unit.actor.account_id, Integration.status == IntegrationStatus.removed
+    ids = await unit.all(select(Integration.id).where(*removed))
+    return statement.where(integration_id.not_in(ids)) if ids else statement
+
+
 async def list_bookings_of_contact(
     unit: UnitOfWork, contact_id: int, before: Place | None, limit: int
 ) -> Sequence[Booking]:
     """Return the latest bookings of a contact before a place, by the time at which they arrived."""
     own = Booking.account_id == unit.actor.account_id, Booking.contact_id == contact_id, Booking.is_known
-    return await unit.all(latest(select(Booking).where(*own), Booking.created_at, Booking.id, before, limit))
+    statement = await leave_out_removed(unit, select(Booking).where(*own), Booking.integration_id)
+    return await unit.all(latest(statement, Booking.created_at, Booking.id, before, limit))
 
 
 async def find_events(
@@ -57,13 +78,14 @@ async def find_events(
         statement = statement.where(Event.integration_id == integration_id)
     if status is not None:
         statement = statement.where(Event.status == status)
+    statement = await leave_out_removed(unit, statement, Event.integration_id)
     return await fetch(unit, statement, Order((Event.id,)), window)
 
 
 async def lock_event(unit: UnitOfWork, id: int) -> Event:
     """Return an event of the account, locked for a change; raise `NotFound`."""
-    own = Event.account_id == unit.actor.account_id
-    found = await unit.one(select(Event).where(own, Event.id == id).with_for_update())
+    own = select(Event).where(Event.account_id == unit.actor.account_id, Event.id == id)
+    found = await unit.one((await leave_out_removed(unit, own, Event.integration_id)).with_for_update())
     if found is None:
         raise NotFound(kind="event", id=id)
     return found
@@ -78,12 +100,14 @@ async def find_bookings(
         statement = statement.where(Booking.contact_id == contact_id)
     if status is not None:
         statement = statement.where(Booking.status == status)
+    statement = await leave_out_removed(unit, statement, Booking.integration_id)
     return await fetch(unit, statement, Order((Booking.id,)), window)
 
 
 async def get_booking(unit: UnitOfWork, id: int) -> Booking:
     """Return a booking of the account; raise `NotFound`."""
-    found = await unit.one(select(Booking).where(Booking.account_id == unit.actor.account_id, Booking.id == id))
+    own = select(Booking).where(Booking.account_id == unit.actor.account_id, Booking.id == id)
+    found = await unit.one(await leave_out_removed(unit, own, Booking.integration_id))
     if found is None:
         raise NotFound(kind="booking", id=id)
     return found
@@ -96,4 +120,5 @@ async def find_texts(unit: UnitOfWork, booking_ids: Sequence[int]) -> Sequence[B
 
 
 def _own(unit: UnitOfWork) -> Select[Integration]:
-    return select(Integration).where(Integration.account_id == unit.actor.account_id)
+    own = Integration.account_id == unit.actor.account_id
+    return select(Integration).where(own, Integration.status != IntegrationStatus.removed)

@@ -35,3 +35,7 @@ class Receiver(Protocol):
     async def apply(self, unit: UnitOfWork, integration: Integration, body: str) -> Applied | None:
         """Apply an event in the transaction of the unit; None for one that changes nothing."""
         ...
+
+    async def disconnect(self, unit: UnitOfWork, integration: Integration) -> None:
+        """End the connection of an integration that is removed, in the transaction of the unit."""
+        ...

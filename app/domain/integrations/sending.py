@@ -52,7 +52,8 @@ PASSING = (
 _IS_DUE = "t.status = 'waiting' AND t.due_at <= $1 AND (t.claimed_until IS NULL OR t.claimed_until <= $1)"
 _JOINED = """
 JOIN bookings b ON b.id = t.booking_id
-JOIN integrations i ON i.id = b.integration_id AND (i.status = 'active' OR t.expires_at <= $1)
+JOIN integrations i ON i.id = b.integration_id
+  AND (i.status = 'active' OR (i.status = 'paused' AND t.expires_at <= $1))
 """
 _DUE = f"FROM booking_texts t {_JOINED} WHERE {_IS_DUE}"
 WAS_SENT = sql.is_answered("t.account_id", "chr(31) || 'booking/' || t.id")
@@ -70,10 +71,12 @@ ORDER BY t.due_at, t.id
 # OFFSET 0 keeps the planner from beginning with all bookings.
 IS_DUE = f"SELECT EXISTS (SELECT FROM (SELECT * FROM booking_texts t WHERE {_IS_DUE} OFFSET 0) t {_JOINED})"
 
+# An integration is not removed before the transaction of the sends ends.
 FIND_UNCHANGED = """
 SELECT t.id FROM booking_texts t JOIN unnest($1::bigint[], $2::timestamptz[]) AS claimed(id, until)
   ON claimed.id = t.id AND claimed.until = t.claimed_until
-WHERE t.status = 'waiting' ORDER BY t.id FOR SHARE OF t
+JOIN bookings b ON b.id = t.booking_id JOIN integrations i ON i.id = b.integration_id AND i.status <> 'removed'
+WHERE t.status = 'waiting' ORDER BY t.id FOR SHARE OF t FOR KEY SHARE OF i
 """
 RECORD_SENT = """
 UPDATE booking_texts SET status = 'sent', reason = '', message_id = $2, sent_at = $3,
@@ -213,7 +216,7 @@ class BookingTexts:
 
 
 def _unchanged(rows: Sequence[DueText]) -> Check:
-    """Return the check of which texts are still claimed as they were, and wait."""
+    """Return the check of which texts are claimed as they were, and wait, of integrations that are not removed."""
     claimed_until = {row.id: row.claimed_until for row in rows}
 
     async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:

@@ -11,7 +11,7 @@ from app.domain.accounts import audit, scopes
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import Scope
-from app.domain.integrations import hook_actions, queries, texts
+from app.domain.integrations import hook_actions, leftovers, queries, texts
 from app.domain.integrations.errors import IntegrationSecretReused
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
@@ -170,11 +170,20 @@ async def replay(unit: UnitOfWork, event_id: int) -> IntegrationEvent:
     return event
 
 
-async def remove(unit: UnitOfWork, id: int) -> Integration:
-    """Delete an integration with its events, bookings and waiting texts; return it. Texts that were sent stay."""
+async def remove(unit: UnitOfWork, ports: Ports, id: int) -> Integration:
+    """Remove an integration, and return it; raise `NotFound`. Texts that were sent stay.
+
+    Its address, which may be that of an account of a CRM, is free at once. Its events, bookings and waiting texts are
+    deleted after the commit: there may be a million.
+    """
     integration = await queries.get(unit, id, lock=True)
+    if receiver := ports.receivers.get(integration.kind):
+        await receiver.disconnect(unit, integration)
+    integration.status, integration.address = IntegrationStatus.removed, f"removed:{integration.id}"
+    integration.secret, integration.previous_secret, integration.previous_until = b"", None, None
+    await unit.save(integration)
+    unit.notify(leftovers.TOPIC)
     await record(unit, AuditAction.integration_removed, integration)
-    await unit.delete(integration)
     return integration
 
 

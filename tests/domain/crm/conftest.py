@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from app.bootstrap import open_applier, open_crm_sends, open_crm_worker, open_dispatcher
+from app.bootstrap import open_applier, open_crm_sends, open_crm_worker, open_dispatcher, open_leftovers
 from app.domain.accounts.scopes import Scope
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import Contact, ContactFields
@@ -23,6 +23,7 @@ from app.domain.crm.service import Ports
 from app.domain.crm.worker import CrmWorker
 from app.domain.integrations.applying import Applier
 from app.domain.integrations.intake import Intake
+from app.domain.integrations.leftovers import Leftovers
 from app.domain.integrations.scheduling import Delivery
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.onboarding.service import Opened
@@ -55,6 +56,7 @@ class Shop:
     intake: Intake
     applier: Applier
     sends: CrmSends
+    leftovers: Leftovers
     worker: CrmWorker
     integration_id: int = 0
 
@@ -93,6 +95,8 @@ class Shop:
                 pass
             await self.applier.run()
             await self.sends.run()
+            while await self.leftovers.run():
+                pass
             await hand_over(self.services.handoff)
             while await dispatcher.run():
                 pass
@@ -164,6 +168,7 @@ async def open_shop(
             replace(services.intake, clock=clock, ports=ports.integrations),
             replace(open_applier(services), clock=clock, ports=ports.integrations),
             replace(open_crm_sends(services), clock=clock),
+            open_leftovers(services),
             replace(open_crm_worker(services), clock=clock, ports=ports),
         )
 

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from app.domain.contacts import service as contacts
-from app.domain.crm import service
+from app.domain.crm import queries, service
 from app.domain.crm.errors import CrmAuthorizationRefused
 from app.domain.integrations import service as integrations
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound, Unavailable
+from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor, open_unit
 from tests.domain.crm.conftest import Shop, connected_to
 from tests.domain.erasure.deletions import ask, deletions, run_out
-from tests.factories.crm import CRM_CONNECTIONS, CRM_PUSHES, CRM_SENDS
+from tests.factories.crm import CRM_CONNECTIONS, CRM_LINKS, CRM_PUSHES, CRM_SENDS
 from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
 from tests.factories.messages import OUTBOUND
 from tests.peers.highlevel import Fault, HighLevelPeer, serving
@@ -215,7 +216,7 @@ async def test_a_removed_connection_is_revoked_at_the_crm_and_then_forgotten(sho
     await shop.connect()
     await shop.work()
     async with shop.unit() as unit:
-        await integrations.remove(unit, shop.integration_id)
+        await integrations.remove(unit, shop.ports.integrations, shop.integration_id)
     shop.peer.faults.append(Fault(500))
 
     await shop.work()
@@ -225,6 +226,32 @@ async def test_a_removed_connection_is_revoked_at_the_crm_and_then_forgotten(sho
 
     assert not shop.peer.is_installed
     assert await CRM_CONNECTIONS.count(shop.services) == 0
+
+
+async def test_a_removed_connection_leaves_all_lists_and_can_be_made_again_at_once(shop: Shop) -> None:
+    former = await shop.connect()
+    shop.peer.add(phone="+12025550144", email="no address")
+    await shop.work()
+    push = await CRM_PUSHES.where(integration_id=former).last(shop.services, "id")
+    async with shop.unit() as unit:
+        await integrations.remove(unit, shop.ports.integrations, former)
+
+    async with shop.unit() as unit:
+        assert await queries.list_own(unit) == []
+        assert (await queries.find_pushes(unit, None, None, Window())).nodes == []
+        with pytest.raises(NotFound):
+            await service.replay(unit, push)
+    assert await CRM_LINKS.where(integration_id=former).count(shop.services) == 1
+    assert await shop.connect() != former
+    await shop.work()
+
+    assert [await table.where(integration_id=former).count(shop.services) for table in (CRM_LINKS, CRM_PUSHES)] == [
+        0,
+        0,
+    ]
+    assert await CRM_LINKS.count(shop.services) == 1
+    assert await INTEGRATIONS.read(shop.services, "id") == [shop.integration_id]
+    assert shop.peer.is_installed
 
 
 async def test_a_text_that_the_crm_repeats_after_its_connection_was_removed_and_made_again_is_not_sent_again(
@@ -237,7 +264,7 @@ async def test_a_text_that_the_crm_repeats_after_its_connection_was_removed_and_
     await shop.deliver(asked)
     await shop.settle()
     async with shop.unit() as unit:
-        await integrations.remove(unit, former)
+        await integrations.remove(unit, shop.ports.integrations, former)
     await shop.settle()
 
     assert await shop.connect() != former

@@ -110,7 +110,7 @@ async def test_a_connection_that_is_made_again_before_the_former_one_is_revoked_
     await shop.connect()
     await shop.work()
     async with shop.unit() as unit:
-        await integrations.remove(unit, shop.integration_id)
+        await integrations.remove(unit, shop.ports.integrations, shop.integration_id)
     shop.peer.faults.append(Fault(500))
     await shop.work()
 
@@ -131,7 +131,7 @@ async def test_a_connection_is_not_made_again_while_the_former_one_is_being_revo
     await shop.connect()
     await shop.work()
     async with shop.unit() as unit:
-        await integrations.remove(unit, shop.integration_id)
+        await integrations.remove(unit, shop.ports.integrations, shop.integration_id)
     shop.peer.faults.append(Fault(None))
     await shop.worker.run()
     await until(lambda: shop.peer.calls[-1].startswith("DELETE"))

@@ -141,7 +141,7 @@ async def test_a_connection_that_is_removed_during_its_turn_ends_without_a_fault
     async def remove() -> None:
         if shop.peer.calls[-1] == call and await CRM_CONNECTIONS.where_not(integration_id=None).count(shop.services):
             async with shop.unit() as unit:
-                await integrations.remove(unit, shop.integration_id)
+                await integrations.remove(unit, shop.ports.integrations, shop.integration_id)
 
     shop.peer.on_call = remove
     await shop.work()

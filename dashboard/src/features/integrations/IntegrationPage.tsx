@@ -131,8 +131,10 @@ function Actions({
         run={() => remove.run({ id })}
         onDone={() => void navigate({ to: '/settings/integrations' })}
       >
-        Its log, its bookings and the texts that wait are deleted. Contacts and sent texts stay.
-        {isCrm && ' The authorization is taken back at the CRM.'}
+        {isCrm
+          ? 'Nothing more is exchanged with the CRM, and the authorization is taken back there. The log is deleted.'
+          : 'What comes is refused from now on, and the texts that wait are not sent. The log and the bookings are deleted.'}{' '}
+        Contacts and sent texts stay.
       </ConfirmButton>
     </>
   );
