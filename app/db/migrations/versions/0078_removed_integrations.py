@@ -7,7 +7,7 @@ down_revision = "0077"
 branch_labels = None
 depends_on = None
 
-oldest_code = "0056"
+oldest_code = "0077"
 """The revision of the oldest code that runs on the schema after this migration."""
 
 INDEXES = {"ix_integrations_removed": "integrations (id) WHERE status = 'removed'"}
