@@ -8,7 +8,7 @@ import strawberry
 
 from app.domain.webhooks import models, replays
 from app.domain.webhooks.models import DeliveryStatus
-from app.domain.webhooks.replays import MAX_REPLAYED, RefusedReplays, Replay, ReplayRefusal
+from app.domain.webhooks.replays import MAX_CHOSEN, MAX_REPLAYED, RefusedReplays, Replay, ReplayRefusal
 from app.graphql.core.context import Info, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -33,10 +33,13 @@ describe(
 DeliveryIds = Annotated[
     list[BigInt],
     strawberry.argument(
-        description=f"The ids of 1 to {MAX_REPLAYED} deliveries, of one or several webhooks.",
-        directives=[Constraint(min_items=1, max_items=MAX_REPLAYED)],
+        description=f"The ids of 1 to {MAX_CHOSEN} deliveries, of one or several webhooks.",
+        directives=[Constraint(min_items=1, max_items=MAX_CHOSEN)],
     ),
 ]
+
+EndedStatus = Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")]
+Since = Annotated[datetime, strawberry.argument(description="The time from which on to replay.")]
 
 
 @strawberry.type(description="Deliveries that are not sent again, for one reason.")
@@ -44,34 +47,44 @@ class RefusedWebhookReplays:
     """Refused deliveries."""
 
     reason: ReplayRefusal = strawberry.field(description="The reason.")
-    ids: list[BigInt] = strawberry.field(description="The ids of the deliveries.")
 
-    @strawberry.field(description="The number of the deliveries.")
+    @strawberry.field(graphql_type=list[BigInt], description=f"The ids of the deliveries, at most {MAX_CHOSEN}.")
+    def ids(self) -> Sequence[int]:
+        """Return the first ids."""
+        return row_of(self, RefusedReplays).ids[:MAX_CHOSEN]
+
+    @strawberry.field(
+        description="The number of the deliveries. Of a replay since an instant, that of the oldest "
+        f"{MAX_REPLAYED:,} which failed, or were skipped."
+    )
     def count(self) -> BigInt:
         """Return the number."""
         return BigInt(len(row_of(self, RefusedReplays).ids))
 
 
-@strawberry.type(description="Which of the chosen deliveries are sent again, and which are not.")
+@strawberry.type(description="Which deliveries are sent again, and which are not.")
 class WebhookReplay:
-    """A replay of chosen deliveries."""
+    """A replay."""
 
-    ids: list[BigInt] = strawberry.field(description="The ids of the deliveries that are sent again.")
+    has_more: bool = strawberry.field(
+        description=f"Whether a replay since an instant has more than {MAX_REPLAYED:,} deliveries: the same call sends "
+        "the next ones. False for chosen deliveries."
+    )
     refused: Sequence[RefusedReplays] = strawberry.field(
         graphql_type=list[RefusedWebhookReplays], description="The deliveries that are not sent again, by reason."
     )
+
+    @strawberry.field(
+        graphql_type=list[BigInt], description=f"The ids of the deliveries that are sent again, at most {MAX_CHOSEN}."
+    )
+    def ids(self) -> Sequence[int]:
+        """Return the first ids."""
+        return row_of(self, Replay).ids[:MAX_CHOSEN]
 
     @strawberry.field(description="The number of deliveries that are sent again.")
     def count(self) -> BigInt:
         """Return the number."""
         return BigInt(len(row_of(self, Replay).ids))
-
-
-@strawberry.type(description="The number of deliveries that are sent again.")
-class Replayed:
-    """The result of a replay since an instant."""
-
-    replayed: BigInt = strawberry.field(description="The number of deliveries that are sent again.")
 
 
 @strawberry.type
@@ -87,6 +100,18 @@ class ReplayQuery:
     async def preview_webhook_replay(self, info: Info, ids: DeliveryIds) -> Replay:
         """Preview a replay."""
         return await replays.preview(info.context.unit, ids)
+
+    @strawberry.field(
+        graphql_type=WebhookReplay | None,
+        description="Which deliveries replay_webhook_deliveries would send again now, and which not. Nothing is sent. "
+        "Null beside the error not_found if there is no such webhook.",
+        directives=guarded("webhooks:manage", "conflict", "not_found", "query_timeout"),
+    )
+    async def preview_webhook_replay_since(
+        self, info: Info, id: WebhookId, status: EndedStatus, since: Since
+    ) -> Replay:
+        """Preview a replay since an instant."""
+        return await replays.preview_since(info.context.unit, id, status, since)
 
 
 @strawberry.type
@@ -120,18 +145,13 @@ class ReplayMutation:
         return await replays.replay_chosen(info.context.unit, ids)
 
     @strawberry.mutation(
+        graphql_type=WebhookReplay,
         description=(
-            "Send again all deliveries of a webhook that failed, or were skipped, since an instant, of the events that "
-            "it receives, and return their number. Needs the scopes to read them."
+            f"Send again the deliveries of a webhook that failed, or were skipped, since an instant: the oldest "
+            f"{MAX_REPLAYED:,} of the events that it receives. Return their number. Needs the scopes to read them."
         ),
-        directives=guarded("webhooks:manage", "conflict", "not_found"),
+        directives=guarded("webhooks:manage", "conflict", "not_found", "query_timeout"),
     )
-    async def replay_webhook_deliveries(
-        self,
-        info: Info,
-        id: WebhookId,
-        status: Annotated[DeliveryStatus, strawberry.argument(description="failed or skipped.")],
-        since: Annotated[datetime, strawberry.argument(description="The time from which on to replay.")],
-    ) -> Replayed:
+    async def replay_webhook_deliveries(self, info: Info, id: WebhookId, status: EndedStatus, since: Since) -> Replay:
         """Replay many deliveries."""
-        return Replayed(replayed=BigInt(await replays.replay_since(info.context.unit, id, status, since)))
+        return await replays.replay_since(info.context.unit, id, status, since)

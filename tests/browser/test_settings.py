@@ -184,9 +184,14 @@ async def test_a_webhook_is_changed_and_gets_a_new_secret(windows: Windows, scen
     await screen.press("Make a new secret")
     await screen.sees("whsec_")
     await screen.press("Hide it")
+    webhook = await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "id")
+    facts = {"event": "message.inbound", "status": "failed", "attempts": 11}
+    await add_delivery(scene.services, account.account_id, webhook, **facts)
     await screen.page.get_by_role("combobox", name="Replay what failed").click()
     await screen.page.get_by_role("option", name="Failed in the last hour").click()
-    await screen.sees("0 deliveries sent again")
+    await screen.sees("1 delivery is sent again.")
+    await screen.press("Send 1 delivery again")
+    await screen.sees("1 delivery sent again")
 
     assert await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "description") == "Orders"
     assert await AUDIT_ENTRIES.where(action="webhook_secret_rotated").count(scene.services) == 1

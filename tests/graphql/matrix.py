@@ -200,11 +200,10 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     **dict.fromkeys(
         ("preview_webhook_replay", "replay_chosen_webhook_deliveries"), lambda ids: {"ids": [ids["delivery"]]}
     ),
-    "replay_webhook_deliveries": lambda ids: {
-        "id": ids["webhook"],
-        "status": "failed",
-        "since": "2026-01-01T00:00:00Z",
-    },
+    **dict.fromkeys(
+        ("preview_webhook_replay_since", "replay_webhook_deliveries"),
+        lambda ids: {"id": ids["webhook"], "status": "failed", "since": "2026-01-01T00:00:00Z"},
+    ),
     "set_phone_number_pace": lambda ids: {"id": ids["number"], "parts_per_second": 3.5},
     "add_carrier_connection": lambda _: {"kind": "sandbox", "credentials": []},
     "carrier_connection_check": lambda ids: {"id": ids["connection"]},
@@ -264,6 +263,7 @@ SHOWS_NO_TEXT = {
     "preview_sequence",
     "preview_sequence_draft",
     "preview_webhook_replay",
+    "preview_webhook_replay_since",
     "scheduled_messages",
     "scopes",
     "setup_status",

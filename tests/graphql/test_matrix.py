@@ -127,6 +127,7 @@ GIVEN: dict[str, frozenset[str]] = {
         (
             "take_over_webhook",
             "replay_webhook_delivery",
+            "preview_webhook_replay_since",
             "replay_webhook_deliveries",
             "replay_chosen_webhook_deliveries",
         ),

@@ -181,7 +181,6 @@ RESULTS = {
     "PageInfo",
     "PaymentPage",
     "RefusedWebhookReplays",
-    "Replayed",
     "SendExplanation",
     "SentMessage",
     "SuggestedReply",

@@ -1,6 +1,7 @@
 """Queries for the subscriptions that the actor manages (`ownership.managed`), their deliveries and attempts."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import defer
@@ -89,6 +90,36 @@ async def find_chosen(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = Fals
     deliveries = await unit.rows(stated.with_for_update() if lock else stated)
     with_body = {row.id for row, has_body in deliveries if has_body}
     return {row.id: row for row, _ in deliveries}, {row.id: row for row in found}, with_body
+
+
+class DeliveryState(NamedTuple):
+    """The event of a delivery, and whether its body is kept."""
+
+    id: int
+    event: str
+    has_body: bool
+
+
+async def find_replayable(
+    unit: UnitOfWork, ended: DeliveryFilter, events: Sequence[str], limit: int, *, lock: bool = False
+) -> Sequence[int]:
+    """Return the oldest deliveries of some events that have a body, without tests; with `lock`, lock them."""
+    await paging.plan_for_values(unit)
+    sendable = Delivery.event.in_(events), Delivery.body.is_not(None)
+    oldest = select(Delivery.id).where(*_ended(unit, ended), *sendable).order_by(Delivery.id).limit(limit)
+    return await unit.all(oldest.with_for_update() if lock else oldest)
+
+
+async def find_states(unit: UnitOfWork, ended: DeliveryFilter, limit: int) -> Sequence[DeliveryState]:
+    """Return the oldest deliveries, without tests."""
+    stated = select(Delivery.id, Delivery.event, Delivery.body.is_not(None))
+    oldest = stated.where(*_ended(unit, ended)).order_by(Delivery.id).limit(limit)
+    return [DeliveryState(*row) for row in await unit.rows(oldest)]
+
+
+def _ended(unit: UnitOfWork, ended: DeliveryFilter) -> Sequence[ColumnElement[bool]]:
+    conditions = ended.conditions(unit.actor.account_id)
+    return (Delivery.account_id == unit.actor.account_id, *conditions, Delivery.is_test.is_(False))
 
 
 async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, Subscription]:

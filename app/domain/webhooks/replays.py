@@ -4,19 +4,24 @@ import enum
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import CursorResult, update
+from sqlalchemy import update
 
+from app.domain.kernel import records
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks import ownership, payloads, queries, service
+from app.domain.webhooks.delivery_filter import DeliveryFilter
 from app.domain.webhooks.models import Delivery, DeliveryStatus, Subscription, SubscriptionStatus
 from app.domain.webhooks.queries import Chosen
 
 REPLAYABLE = (DeliveryStatus.delivered, DeliveryStatus.failed, DeliveryStatus.skipped)
-MAX_REPLAYED = 200
+MAX_CHOSEN = 200
 """Maximum number of chosen deliveries of one replay."""
+
+MAX_REPLAYED = 10_000
+"""Maximum number of deliveries of one replay since an instant, so that it ends within the time of a statement."""
 
 
 class ReplayRefusal(enum.StrEnum):
@@ -42,7 +47,7 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class RefusedReplays:
-    """The chosen deliveries that are not sent again for one reason, by their ids."""
+    """The deliveries that are not sent again for one reason, by their ids."""
 
     reason: ReplayRefusal
     ids: Sequence[int]
@@ -50,10 +55,14 @@ class RefusedReplays:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The chosen deliveries that are sent again, by their ids, and those that are not."""
+    """The deliveries that are sent again, by their ids, and those that are not.
+
+    `has_more` is true of a replay since an instant that leaves deliveries for the next one.
+    """
 
     ids: Sequence[int]
     refused: Sequence[RefusedReplays]
+    has_more: bool = False
 
 
 async def replay(unit: UnitOfWork, delivery_id: int) -> Delivery:
@@ -91,29 +100,45 @@ async def replay_chosen(unit: UnitOfWork, ids: Sequence[int]) -> Replay:
     return chosen
 
 
-async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> int:
-    """Send the deliveries that failed, or were skipped, since an instant again; return their number.
+async def preview_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> Replay:
+    """Return the result of `replay_since` now; raise as it does."""
+    subscription = await service.get_active(unit, id, lock=False)
+    return await _choose_since(unit, subscription, status, since)
+
+
+async def replay_since(unit: UnitOfWork, id: int, status: DeliveryStatus, since: datetime) -> Replay:
+    """Send the oldest deliveries that failed, or were skipped, since an instant again, at most `MAX_REPLAYED`.
 
     Events that the webhook no longer receives are left out. Raises `InsufficientScope` when the actor lacks the scope
     of an event of the webhook.
     """
-    if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
-        raise InvalidInput(reason="status must be failed or skipped.", field="status")
     subscription = await service.get_active(unit, id)
-    ownership.check_reach(unit, subscription.events)
-    again = update(Delivery).where(
-        Delivery.subscription_id == id,
-        Delivery.event.in_(payloads.names_for(subscription.kind, subscription.events)),
-        Delivery.status == status,
-        Delivery.created_at >= since,
-        Delivery.body.is_not(None),
-        Delivery.is_test.is_(False),
-    )
-    done = await unit.execute(again.values(dict(_due(unit))).execution_options(synchronize_session=False))
-    replayed = cast("CursorResult[Any]", done).rowcount
+    chosen = await _choose_since(unit, subscription, status, since, lock=True)
+    again = update(Delivery).where(records.among(Delivery.id, chosen.ids)).values(dict(_due(unit)))
+    await unit.execute(again.execution_options(synchronize_session=False))
     service.wake(unit, subscription)
     await unit.save(subscription)
-    return replayed
+    return chosen
+
+
+async def _choose_since(
+    unit: UnitOfWork, subscription: Subscription, status: DeliveryStatus, since: datetime, *, lock: bool = False
+) -> Replay:
+    """Return which of the oldest deliveries are sent again, and why others of them are not."""
+    if status not in {DeliveryStatus.failed, DeliveryStatus.skipped}:
+        raise InvalidInput(reason="status must be failed or skipped.", field="status")
+    ownership.check_reach(unit, subscription.events)
+    names = payloads.names_for(subscription.kind, subscription.events)
+    ended = DeliveryFilter(subscription.id, status, since=since)
+    ids = await queries.find_replayable(unit, ended, names, MAX_REPLAYED + 1, lock=lock)
+    reasons: dict[ReplayRefusal, list[int]] = {}
+    for row in await queries.find_states(unit, ended, MAX_REPLAYED):
+        if not row.has_body:
+            reasons.setdefault(ReplayRefusal.body_deleted, []).append(row.id)
+        elif row.event not in names:
+            reasons.setdefault(ReplayRefusal.event_not_received, []).append(row.id)
+    refused = [RefusedReplays(reason, reasons[reason]) for reason in ReplayRefusal if reason in reasons]
+    return Replay(ids[:MAX_REPLAYED], refused, has_more=len(ids) > MAX_REPLAYED)
 
 
 async def _send_again(unit: UnitOfWork, deliveries: Sequence[Delivery], subscriptions: Sequence[Subscription]) -> None:
@@ -131,8 +156,8 @@ def _due(unit: UnitOfWork) -> Mapping[str, Any]:
 
 
 async def _find(unit: UnitOfWork, ids: Sequence[int], *, lock: bool = False) -> Chosen:
-    if not 1 <= len(ids) <= MAX_REPLAYED:
-        raise InvalidInput(reason=f"ids must be 1 to {MAX_REPLAYED} deliveries.", field="ids")
+    if not 1 <= len(ids) <= MAX_CHOSEN:
+        raise InvalidInput(reason=f"ids must be 1 to {MAX_CHOSEN} deliveries.", field="ids")
     found = await queries.find_chosen(unit, ids, lock=lock)
     if not found[0]:
         others = f" or any of {len(ids) - 1} others" if ids[1:] else ""

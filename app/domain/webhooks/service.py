@@ -180,9 +180,9 @@ def wake(unit: UnitOfWork, subscription: Subscription) -> None:
     unit.notify("webhooks")
 
 
-async def get_active(unit: UnitOfWork, id: int) -> Subscription:
-    """Return a subscription, locked for a change; raise `Conflict` for a disabled one, and `NotFound`."""
-    subscription = await queries.get_subscription(unit, id, lock=True)
+async def get_active(unit: UnitOfWork, id: int, *, lock: bool = True) -> Subscription:
+    """Return a subscription, locked for a change with `lock`; raise `Conflict` for a disabled one, and `NotFound`."""
+    subscription = await queries.get_subscription(unit, id, lock=lock)
     if subscription.status != SubscriptionStatus.active:
         raise Conflict(reason=DISABLED)
     return subscription

@@ -18,7 +18,7 @@ const EMBEDDED = `
   ContactTag CostlyCharacter CustomFieldValue DeletedCampaign DeletedContact DeliveryRate DestinationPrice EncodingCount
   EndedSessions Enrolled ExcludedCount ExportLink GeneratedCopy HealthDeduction ImportColumn ImportPreview JobCount JobFile JobLink
   MeasuredText Media NewApiKey NewOauthClient NewWebhook NumberCheck NumberHealth NumberImport PageInfo PartsCount
-  PhoneConsent Placeholder RecipientCount Replayed SampleText ScoreReason SegmentField SegmentPreview SendExplanation
+  PhoneConsent Placeholder RecipientCount SampleText ScoreReason SegmentField SegmentPreview SendExplanation
   SentMessage SequenceStep SequenceText SetupStatus SetupStep Suppression Tariff TextFinding TextMeasure TextParts WebhookAttempt
   WebhookSecret WebhookReplay WebhookStats RefusedWebhookReplays ZoneCount Actor
   BillingStatus DeliveryPoint PaymentMethod PaymentPage Plan SpendHistory SpendPoint ConversationCounts

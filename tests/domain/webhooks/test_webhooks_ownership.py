@@ -65,8 +65,11 @@ NAMED = {
     "replay_webhook_delivery": "replay_webhook_delivery(id: {delivery}) {{ id attempts {{ number }} }}",
     "preview_webhook_replay": "preview_webhook_replay(ids: [{delivery}]) {{ count }}",
     "replay_chosen_webhook_deliveries": "replay_chosen_webhook_deliveries(ids: [{delivery}]) {{ count }}",
+    "preview_webhook_replay_since": (
+        'preview_webhook_replay_since(id: {hook}, status: failed, since: "2026-01-01T00:00:00Z") {{ count }}'
+    ),
     "replay_webhook_deliveries": (
-        'replay_webhook_deliveries(id: {hook}, status: failed, since: "2026-01-01T00:00:00Z") {{ replayed }}'
+        'replay_webhook_deliveries(id: {hook}, status: failed, since: "2026-01-01T00:00:00Z") {{ count }}'
     ),
 }
 NAME_NO_WEBHOOK = {

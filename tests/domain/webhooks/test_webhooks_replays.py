@@ -17,7 +17,7 @@ from app.domain.erasure import service as erasure
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.webhooks import payloads, queries, replays, service
 from app.domain.webhooks.models import DeliveryStatus
-from app.domain.webhooks.replays import MAX_REPLAYED, RefusedReplays, Replay, ReplayRefusal
+from app.domain.webhooks.replays import MAX_CHOSEN, RefusedReplays, Replay, ReplayRefusal
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint, has, is_open, secret
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
@@ -135,10 +135,10 @@ async def test_all_that_failed_since_an_instant_is_replayed_in_order_and_tests_a
         since = harness.services.clock.now() - timedelta(hours=1)
         async with harness.act() as unit:
             replayed = await replays.replay_since(unit, subscription.id, DeliveryStatus.failed, since)
-        await until(lambda: has(harness, "delivered", replayed))
+        await until(lambda: has(harness, "delivered", len(replayed.ids)))
         await until(harness.is_at_rest)
 
-    assert replayed == 2
+    assert len(replayed.ids) == 2
     assert [post.body["new_stage"] for post in harness.receiver.posts] == ["qualified", "won"]
 
 
@@ -160,7 +160,7 @@ async def test_a_delivery_that_waits_or_has_lost_its_body_is_not_replayed(harnes
             unit, subscription.id, DeliveryStatus.failed, unit.clock.now() - timedelta(days=1)
         )
 
-    assert replayed == 0
+    assert replayed == Replay([], [RefusedReplays(ReplayRefusal.body_deleted, [forgotten])])
 
 
 async def test_a_disabled_webhook_is_neither_tested_nor_replayed(harness: Harness) -> None:
@@ -242,13 +242,13 @@ async def test_an_actor_without_the_scope_of_an_event_replays_the_others(harness
 
 async def test_a_replay_of_no_delivery_or_of_too_many_is_refused(harness: Harness) -> None:
     async with harness.act() as unit:
-        for ids in ([], range(MAX_REPLAYED + 1)):
+        for ids in ([], range(MAX_CHOSEN + 1)):
             with pytest.raises(InvalidInput, match="ids must be 1 to 200 deliveries"):
                 await replays.preview(unit, list(ids))
         with pytest.raises(NotFound, match=r"^No webhook delivery with id 1\.$"):
             await replays.replay_chosen(unit, [1])
         with pytest.raises(NotFound, match=r"^No webhook delivery with id 1 or any of 199 others\.$"):
-            await replays.replay_chosen(unit, range(1, MAX_REPLAYED + 1))
+            await replays.replay_chosen(unit, range(1, MAX_CHOSEN + 1))
 
 
 async def test_the_bodies_of_chosen_deliveries_are_not_read(harness: Harness) -> None:
@@ -260,3 +260,46 @@ async def test_the_bodies_of_chosen_deliveries_are_not_read(harness: Harness) ->
 
     assert with_body == {kept}
     assert [inspect(each).unloaded for each in deliveries.values()] == [{"body"}, {"body"}]
+
+
+async def test_a_preview_says_what_a_replay_since_an_instant_sends_and_why_it_leaves_others_out(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "MAX_REPLAYED", 5)
+    webhook = (await harness.subscribe("/1", "new_message")).id
+    await add_failed(harness, webhook, created_at=ago(days=2))
+    first, second = await add_failed(harness, webhook), await add_failed(harness, webhook)
+    refused = [
+        RefusedReplays(ReplayRefusal.body_deleted, [await add_failed(harness, webhook, body=None)]),
+        RefusedReplays(ReplayRefusal.event_not_received, [await add_failed(harness, webhook, event="new_contact")]),
+    ]
+    await add_failed(harness, webhook, status="skipped")
+    await add_failed(harness, webhook, is_test=True)
+    before = await WEBHOOK_DELIVERIES.read(harness.pool, "id", "status", "attempts")
+
+    async with harness.act() as unit:
+        asked = webhook, DeliveryStatus.failed, unit.clock.now() - timedelta(days=1)
+        preview = await replays.preview_since(unit, *asked)
+    unchanged = await WEBHOOK_DELIVERIES.read(harness.pool, "id", "status", "attempts")
+    async with harness.act() as unit:
+        done = await replays.replay_since(unit, *asked)
+
+    assert preview == done == Replay([first, second], refused)
+    assert unchanged == before
+    assert await WEBHOOK_DELIVERIES.where(status="pending").read(harness.pool, "id") == [first, second]
+
+
+async def test_a_replay_since_an_instant_sends_the_oldest_and_the_next_one_the_others(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "MAX_REPLAYED", 2)
+    webhook = (await harness.subscribe("/1", "new_message")).id
+    ids = [await add_failed(harness, webhook) for _ in range(3)]
+
+    found: list[Replay] = []
+    for _ in range(3):
+        async with harness.act() as unit:
+            since = unit.clock.now() - timedelta(days=1)
+            found.append(await replays.replay_since(unit, webhook, DeliveryStatus.failed, since))
+
+    assert found == [Replay(ids[:2], [], has_more=True), Replay(ids[2:], []), Replay([], [])]

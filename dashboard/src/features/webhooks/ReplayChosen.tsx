@@ -3,9 +3,10 @@
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { Confirm, Failure, plural, Skeleton, useAct, words } from '../../ui/index.ts';
+import { plural, useAct } from '../../ui/index.ts';
 import { ReplayChosen } from './mutations.ts';
 import { ReplayPreview } from './queries.ts';
+import { ReplayQuestion } from './ReplayQuestion.tsx';
 import styles from './webhooks.module.css';
 
 interface ChosenProps {
@@ -23,7 +24,6 @@ export function Chosen({ ids, onClear, onDone }: ChosenProps) {
     pause: !isAsked,
     requestPolicy: 'network-only',
   });
-  const preview = data?.preview_webhook_replay;
   const replay = async () => {
     if (!(await act.run({ ids }))) return;
     setAsked(false);
@@ -38,25 +38,16 @@ export function Chosen({ ids, onClear, onDone }: ChosenProps) {
       <Button size="compact-sm" variant="default" onClick={onClear}>
         Choose none
       </Button>
-      <Confirm
+      <ReplayQuestion
         title="Send the chosen deliveries again?"
-        act={preview ? `Send ${plural(preview.count, 'delivery', 'deliveries')} again` : 'Send again'}
         isOpen={isAsked}
-        isBusy={act.isBusy || !preview?.count}
-        refusal={act.refusal}
-        isDangerous={false}
+        preview={data?.preview_webhook_replay}
+        error={error}
+        retry={again}
+        state={act}
         onClose={() => setAsked(false)}
         onConfirm={() => void replay()}
-      >
-        {error && <Failure error={error} retry={again} />}
-        {!preview && !error && <Skeleton rows={2} />}
-        {preview && <p>{plural(preview.count, 'delivery is', 'deliveries are')} sent again.</p>}
-        {preview?.refused.map(({ reason, count }) => (
-          <p key={reason}>
-            {plural(count, 'is', 'are')} not: {words(reason).toLowerCase()}.
-          </p>
-        ))}
-      </Confirm>
+      />
     </div>
   );
 }

@@ -59,7 +59,8 @@ export const ReplayChosen = graphql(`
 export const ReplayFailed = graphql(`
   mutation WebhooksReplayFailed($id: BigInt!, $since: DateTime!) {
     replay_webhook_deliveries(id: $id, status: failed, since: $since) {
-      replayed
+      count
+      has_more
     }
   }
 `);

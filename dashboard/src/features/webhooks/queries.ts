@@ -102,6 +102,19 @@ export const deliveriesListing: Listing<Data, VariablesOf<typeof Deliveries>, De
   connectionOf: ({ webhook_deliveries }) => webhook_deliveries,
 };
 
+export const FailedPreview = graphql(`
+  query WebhookFailedPreview($id: BigInt!, $since: DateTime!) {
+    preview_webhook_replay_since(id: $id, status: failed, since: $since) {
+      count
+      has_more
+      refused {
+        reason
+        count
+      }
+    }
+  }
+`);
+
 export const ReplayPreview = graphql(`
   query WebhookReplayPreview($ids: [BigInt!]!) {
     preview_webhook_replay(ids: $ids) {
