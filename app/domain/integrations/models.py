@@ -139,6 +139,11 @@ class Booking(Base):
         Index("ix_bookings_updated_at", "updated_at"),
         Index("ix_bookings_unknown", "integration_id", "created_at", postgresql_where=text("NOT is_known")),
         Index("ix_bookings_without_time", "updated_at", postgresql_where=text("starts_at IS NULL")),
+        Index(
+            "ix_bookings_of_no_contact",
+            "updated_at",
+            postgresql_where=text("contact_id IS NULL AND (name <> '' OR email <> '')"),
+        ),
     )
 
     id: Mapped[Key]

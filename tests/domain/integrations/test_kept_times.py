@@ -1,5 +1,6 @@
 """The times for which bodies, events and bookings are kept."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,11 +8,14 @@ import pytest
 from app.domain.integrations.retention import RULES
 from app.domain.kernel import retention
 from tests.domain.integrations.conftest import START, Office
-from tests.domain.integrations.test_contract_of_tools import CREATED
+from tests.domain.integrations.test_contract_of_tools import CREATED, VISIT
 from tests.domain.integrations.test_no_shows import NO_SHOWS
 from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS
+from tests.peers import calcom
 
 pytestmark = pytest.mark.anyio
+
+NAME = "Ann Lee"
 
 
 async def test_bodies_events_and_bookings_are_kept_for_their_times(office: Office) -> None:
@@ -39,3 +43,19 @@ async def test_a_reference_to_a_booking_that_never_arrives_is_kept_as_long_as_a_
         left.append(await BOOKINGS.count(office.services))
 
     assert left == [1, 0]
+
+
+async def test_a_booking_that_was_left_without_a_contact_keeps_nothing_of_the_person(office: Office) -> None:
+    integration = await office.connect("calcom")
+    for number in (0, 1):
+        visit = replace(VISIT, phone=f"+1202555014{number}", chain=str(number))
+        await office.post(integration, calcom.booked(visit, eventTitle=f"Check-up with {NAME}"))
+    await office.work()
+    [kept, left] = await BOOKINGS.read(office.services, "id")
+    await BOOKINGS.where(id=left).change(office.services, contact_id=None)
+
+    await retention.apply(RULES, office.services.database.pool, START + timedelta(seconds=1))
+
+    personal = "title", "name", "email", "location", "cancel_url", "reschedule_url"
+    assert set(await BOOKINGS.where(id=left).only(office.services, *personal)) == {""}
+    assert await BOOKINGS.where(id=kept).only(office.services, "name", "email") == (NAME, "ann0@example.com")

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.anyio
 RETENTION = {
     "ix_bookings_without_time": RULES[3],
     "ix_integration_events_body": RULES[0],
+    "ix_bookings_of_no_contact": RULES[-1],
     "ix_crm_sends_body": CRM_RULES[1],
 }
 Sent = list[tuple[str, tuple[Any, ...]]]
