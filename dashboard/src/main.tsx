@@ -8,6 +8,7 @@ import { setNonce } from 'get-nonce';
 import { StrictMode, Suspense, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider, useQuery } from 'urql';
+import { sendWaiting } from './features/conversations/waiting.ts';
 import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
 import { router } from './router.tsx';
 import { theme } from './theme/theme.ts';
@@ -51,6 +52,7 @@ function begin(id: number): void {
   isFollowing.set(true);
   rememberUser(id);
   void follow(client);
+  sendWaiting(client, id);
 }
 
 const place = document.getElementById('root');

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from playwright.async_api import Route
 
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations.models import ConversationStatus
@@ -143,6 +144,33 @@ async def test_a_text_survives_a_lost_connection_and_is_sent_once(
     served.cut()
     await scene.receive("Are you there?")
     await screen.page.get_by_role("log").get_by_text("Are you there?").wait_for()
+
+
+async def test_a_text_that_waits_leaves_once_from_any_page_that_is_opened(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await scene.receive("Hi")
+    id = await CONVERSATIONS.only(scene.services, "id")
+    screen = await windows.owner(account)
+    await screen.open(f"/inbox/open/{id}")
+    await screen.page.route("**/graphql", cut_replies)
+    await reply(screen, "We open at 8.")
+    await screen.sees("Not confirmed")
+    assert await sent(scene) == []
+
+    await screen.page.unroute("**/graphql")
+    await screen.open("/campaigns")
+    await screen.page.wait_for_function("() => Object.values(localStorage).every(text => !text.includes('We open'))")
+    await screen.page.reload()
+    await screen.heading("Campaigns").wait_for()
+    assert await sent(scene) == ["We open at 8."]
+
+
+async def cut_replies(route: Route) -> None:
+    """End the connection of replies without an answer."""
+    if "InboxReply" in (route.request.post_data or ""):
+        return await route.abort()
+    await route.continue_()
 
 
 async def test_the_inbox_reconnects_after_a_restart_and_shows_the_missed_messages(

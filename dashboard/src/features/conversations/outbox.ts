@@ -81,10 +81,23 @@ async function sendAll(client: Client): Promise<void> {
     if (!next) return;
     if (await attempt(client, next)) pause = FIRST_PAUSE;
     else {
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await rest(pause);
       pause = Math.min(pause * 2, LONGEST_PAUSE);
     }
   }
+}
+
+/** Wait for a while, or until the browser is connected again. */
+function rest(pause: number): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      window.clearTimeout(timer);
+      window.removeEventListener('online', end);
+      resolve();
+    };
+    const timer = window.setTimeout(end, pause);
+    window.addEventListener('online', end);
+  });
 }
 
 /** Send a text once; return whether there was an answer. */
