@@ -1,5 +1,6 @@
 """Results of campaigns: live progress, pauses, the people by state and reason, groups, the diagnosis."""
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -170,6 +171,7 @@ async def test_figures_lead_to_the_people_concerned(
     await screen.heading("Recipients").wait_for()
     await page.get_by_role("cell", name="+1 500-555-0101").first.wait_for()
     assert await page.get_by_role("row").count() == 2
+    await page.get_by_role("cell", name=re.compile("^Failed [A-Z][a-z]{2} ")).wait_for()
     await screen.check(pictures, "campaign-recipients")
     await page.get_by_role("link", name="Replied").click()
     await page.get_by_role("cell", name="Replied").wait_for()

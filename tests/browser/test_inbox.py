@@ -169,8 +169,9 @@ async def test_a_text_that_waits_leaves_once_from_any_page_that_is_opened(
 async def cut_replies(route: Route) -> None:
     """End the connection of replies without an answer."""
     if "InboxReply" in (route.request.post_data or ""):
-        return await route.abort()
-    await route.continue_()
+        await route.abort()
+    else:
+        await route.continue_()
 
 
 async def test_the_inbox_reconnects_after_a_restart_and_shows_the_missed_messages(

@@ -1,11 +1,15 @@
 """The inbox of a busy day: filters in the address, rows that keep their places, and answers that cross."""
 
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
 from app.domain.carriers.carrier import InboundMessage
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows, shown
 from tests.browser.test_inbox_team import BEN, FIELD, add_colleague, is_read, open_thread
@@ -19,6 +23,8 @@ from tests.waiting import until
 pytestmark = pytest.mark.anyio
 
 OTHER = "+12025550177"
+LANDLINE = "+15005550101"
+"""A phone of the sandbox whose texts fail."""
 SHOWN, OTHER_SHOWN = shown(PHONE), shown(OTHER)
 
 
@@ -38,6 +44,24 @@ async def names(screen: Screen) -> list[str]:
     rows = screen.page.get_by_role("region", name="Conversations").get_by_role("link")
     texts = await rows.filter(has_text="+1 202").all_inner_texts()
     return [text.strip()[: len(SHOWN)] for text in texts]
+
+
+async def test_a_failed_text_says_why_and_when_in_its_thread_and_in_the_timeline_of_its_contact(
+    windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]]
+):
+    actor = Actor(account.account_id, frozenset(), "test")
+    await scene.services.acceptor.accept(actor, Send(LANDLINE, "Your table is ready.", consent_attested=True))
+    await work()
+    await MESSAGES.change(scene.services, failed_at=datetime(2026, 2, 3, 15, 4, tzinfo=UTC))
+    said = "The number is a landline, which takes no texts."
+    when = "Failed Feb 3, 2026, 9:04 AM."
+    screen = await windows.owner(account)
+    id, contact_id = await CONVERSATIONS.only(scene.services, "id", "contact_id")
+    for path in (f"/inbox/open/{id}", f"/contacts/{contact_id}"):
+        await screen.open(path)
+        explained = screen.page.locator("main").get_by_text(said)
+        await explained.wait_for()
+        assert when in " ".join((await explained.inner_text()).split())
 
 
 async def test_a_colleague_who_answered_first_is_shown_before_a_text_is_sent(

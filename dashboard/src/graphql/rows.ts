@@ -21,6 +21,7 @@ export const MessageRow = graphql(`
     created_at
     sent_at
     delivered_at
+    failed_at
     deferred_until
     deferral_rule
     send_at

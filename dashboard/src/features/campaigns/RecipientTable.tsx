@@ -71,7 +71,14 @@ function answerOf({ replied_at, opted_out_at }: Recipient) {
   );
 }
 
-function whenOf({ due_at, sent_at }: Recipient) {
+function whenOf({ state, due_at, sent_at, settled_at }: Recipient) {
+  if (state === 'failed' && settled_at) {
+    return (
+      <>
+        Failed <Time at={settled_at} full />
+      </>
+    );
+  }
   if (sent_at) return <Time at={sent_at} full />;
   if (!due_at) return '–';
   return (

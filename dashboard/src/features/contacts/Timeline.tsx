@@ -97,7 +97,22 @@ function Entry({ entry }: { entry: TimelineEntry }) {
           {body}
         </div>
       )}
+      {message?.status === 'failed' && <Why message={message} />}
     </li>
+  );
+}
+
+function Why({ message: { status_description, failed_at } }: { message: NonNullable<TimelineEntry['message']> }) {
+  return (
+    <div className={styles.why}>
+      {status_description ?? 'The carrier did not say why.'}
+      {failed_at && (
+        <>
+          {' '}
+          Failed <Time at={failed_at} full />.
+        </>
+      )}
+    </div>
   );
 }
 

@@ -44,6 +44,8 @@ const TimelineWithTexts = graphql(
             body
             direction
             status
+            status_description
+            failed_at
           }
           note {
             id

@@ -47,13 +47,19 @@ export function Bubble({ message }: { message: Message }) {
 }
 
 function Explained({ message }: { message: Message }) {
-  const { status, status_description, deferred_until, credits, send_at } = message;
+  const { status, status_description, failed_at, deferred_until, credits, send_at } = message;
   if (status === 'failed') {
     return (
       <div className={`${styles.meta} ${styles.failed}`}>
         <Icon name="warning" size={14} />
         <span>
           {status_description ?? 'The carrier did not say why.'} {plural(credits, 'credit')} given back.
+          {failed_at && (
+            <>
+              {' '}
+              Failed <Time at={failed_at} full />.
+            </>
+          )}
         </span>
       </div>
     );
