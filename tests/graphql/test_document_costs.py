@@ -1,10 +1,9 @@
 """Limits of parsing documents; the caller is counted before the parsing."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
 from uuid import uuid4
 
 import httpx2
@@ -21,6 +20,7 @@ from app.providers import rate_limits
 from app.providers.rate_limits import Policy
 from app.services import Services
 from app.telemetry.requests import RequestTelemetry
+from tests.counting import count_calls
 from tests.graphql.calls import DOCS, TYPENAME, codes, get, post, serving
 from tests.graphql.live import Served, talking
 
@@ -62,22 +62,6 @@ WORST = {
 """Documents within the limits of size, each the worst of its kind that was found."""
 
 MOST_CALLS = 150_000
-
-
-def count_calls(function: Callable[[], Any]) -> int:
-    """Return how many Python functions are called, which is the same on every machine."""
-    calls = 0
-
-    def note(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 @cache

@@ -82,8 +82,9 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
     match name:
         case "BOOKING_CREATED" | "BOOKING_RESCHEDULED":
             is_moved = bool(_old(payload)) or name == "BOOKING_RESCHEDULED"
+            writer = _writer(payload)
             for each in _booking(payload, is_moved=is_moved):
-                details, id = _details(payload, question, each), _id(payload, each)
+                details, id = _details(payload, question, each, is_writer=each == writer), _id(payload, each)
                 email = (details.email or details.alias).lower()
                 person = _seat(id, email) if email and not _has_seats(payload) else ""
                 yield Booked(id, made_at, details, _old_id(payload, each), is_moved, person)
@@ -101,11 +102,13 @@ def _changes(name: str, payload: Mapping[str, Any], question: str, made_at: date
 
 def _ended(payload: Mapping[str, Any], question: str, made_at: datetime) -> Iterator[Change]:
     """Yield the canceled bookings: of the seats that the event lists, or the only one."""
-    for each in _seated(payload):
+    seated = _seated(payload)
+    for each in seated:
         yield Canceled(_id(payload, each), made_at, None, _old_id(payload, each))
-    if not _seated(payload):
+    if not seated:
         person = _booker(payload)
-        details = _details(payload, question, person) if fields.text(payload, "startTime") else None
+        has_time = bool(fields.text(payload, "startTime"))
+        details = _details(payload, question, person, is_writer=person == _writer(payload)) if has_time else None
         yield Canceled(_id(payload, person), made_at, details, _old(payload))
 
 
@@ -122,18 +125,22 @@ def _tells(attendee: Mapping[str, Any]) -> bool:
 
 
 def _seated(payload: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the attendees of an event with seats, who have addresses; none of any other event."""
-    return [each for each in fields.children(payload, "attendees") if _email(each)] if _has_seats(payload) else []
+    """Return the attendees of an event with seats by their addresses, each once; none of any other event."""
+    if not _has_seats(payload):
+        return []
+    listed = reversed(fields.children(payload, "attendees"))
+    return [*reversed({email: each for each in listed if (email := _email(each))}.values())]
 
 
 def _has_seats(payload: Mapping[str, Any]) -> bool:
     return fields.text(payload, "seatsPerTimeSlot") not in ("", "0", "false")
 
 
-def _is_booker(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> bool:
-    """Return whether the responses are of an attendee: in an event with seats never of another one than they name."""
+def _writer(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the attendee who gave the responses: in an event with seats never another one than they name."""
+    booker = _booker(payload)
     email = _responses_email(payload) if _has_seats(payload) else ""
-    return _email(attendee) == email if email else attendee == _booker(payload)
+    return booker if not email or _email(booker) == email else None
 
 
 def _responses_email(payload: Mapping[str, Any]) -> str:
@@ -169,7 +176,7 @@ def _id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
 
 def _old_id(payload: Mapping[str, Any], attendee: Mapping[str, Any]) -> str:
     old = _old(payload)
-    return _seat(old, _email(attendee)) if old and _seated(payload) else old
+    return _seat(old, _email(attendee)) if old and _has_seats(payload) else old
 
 
 def _seat(uid: str, email: str) -> str:
@@ -194,10 +201,9 @@ def _old(payload: Mapping[str, Any]) -> str:
     return "" if old == _uid(payload) else old
 
 
-def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, Any]) -> Details:
-    is_booker = _is_booker(payload, attendee)
-    responses = fields.child(payload, "responses") if is_booker else {}
-    reminders = _reminders(payload, responses) if is_booker else ""
+def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, Any], *, is_writer: bool) -> Details:
+    responses = fields.child(payload, "responses") if is_writer else {}
+    reminders = _reminders(payload, responses) if is_writer else ""
     name = fields.text(attendee, "name") or _answer(responses, "name")
     email = fields.text(attendee, "email") or _answer(responses, "email")
     is_made_up = email.lower().endswith(MADE_UP)
@@ -216,7 +222,7 @@ def _details(payload: Mapping[str, Any], question: str, attendee: Mapping[str, A
         location=_location(payload),
         cancel_url=_page(payload, "booking", "?cancel=true"),
         reschedule_url=_page(payload, "reschedule"),
-        keeps_person=not is_booker,
+        keeps_person=not is_writer,
     )
 
 
@@ -231,7 +237,7 @@ def _answer(responses: Mapping[str, Any], name: str) -> str:
 
 def _reminders(payload: Mapping[str, Any], responses: Mapping[str, Any]) -> str:
     """Return the phone for text reminders; beside the responses an event with seats has that of its first person."""
-    return _answer(responses, SMS_FIELD) or ("" if _seated(payload) else fields.text(payload, SMS_FIELD))
+    return _answer(responses, SMS_FIELD) or ("" if _has_seats(payload) else fields.text(payload, SMS_FIELD))
 
 
 def _phone(responses: Mapping[str, Any], attendee: Mapping[str, Any], payload: Mapping[str, Any]) -> str:
