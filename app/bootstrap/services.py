@@ -82,6 +82,7 @@ async def open_services(settings: Settings, statement_seconds: float = 0) -> Asy
         stack.push_async_callback(services.connections.close)
         stack.push_async_callback(services.acceptor.close)
         stack.push_async_callback(services.receipts.close)
+        stack.push_async_callback(services.intake.close)
         stack.push_async_callback(services.authentication.close)
         yield services
 
@@ -135,7 +136,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         notify=notify,
         acceptor=SendAcceptor(pool, clock, notify, connections, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, notify, connections),
-        intake=Intake(database, clock, notify, crm.integrations),
+        intake=Intake(database, clock, notify, crm.integrations, settings.database_pool // 2),
         crm=crm,
         receipts=Receipts(database, clock, notify, health, settings.database_pool // 2),
         webhooks=WebhookPorts(poster, Seal(derive(settings, "webhook secrets"))),

@@ -1,24 +1,22 @@
 """Receives the events of tools: verify, store, answer. Nothing is applied here."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple, NoReturn
-
-from sqlalchemy import update
-from sqlalchemy.dialects.postgresql import insert
 
 from app.db import rows
 from app.db.engine import Database
 from app.domain.accounts import sql as accounts
 from app.domain.integrations import hooks
+from app.domain.integrations.arrivals import WAITING, Arrival, Arrivals, SignedEvent
 from app.domain.integrations.errors import UnsignedEvent
-from app.domain.integrations.models import WEBHOOK, Integration, IntegrationStatus
-from app.domain.integrations.models import IntegrationEvent as Event
+from app.domain.integrations.models import WEBHOOK
 from app.domain.integrations.scheduling import BadSignature, Delivery, Unreadable
 from app.domain.integrations.service import Ports
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import NotFound
-from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.kernel.unit_of_work import Actor, Notify
 
 MAX_BODY = 256 * 1024
 MAX_EVENT = 100
@@ -29,8 +27,6 @@ SELECT i.id, i.account_id, i.kind, i.secret, i.consent_question,
 FROM integrations i
 WHERE i.address = $2 AND i.kind = $1 AND i.status <> 'removed' AND {accounts.status_of("i.account_id")} <> 'deleted'
 """
-
-COUNT_REFUSED = "UPDATE integrations SET refused = refused + 1, last_refused_at = $2 WHERE id = $1"
 
 
 class Address(NamedTuple):
@@ -49,21 +45,34 @@ class Address(NamedTuple):
         return Actor(self.account_id, frozenset(), f"integration:{self.id}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Intake:
-    """Receives events at the addresses of integrations."""
+    """Receives events at the addresses of integrations; `waiting` accounts at once, so that others have connections."""
 
     database: Database
     clock: Clock
     notify: Notify
     ports: Ports
+    waiting: int = WAITING
+    _arrivals: Arrivals = field(init=False)
 
-    def find_address(self, kind: str, delivery: Delivery) -> str:
-        """Return the address that an event names itself; raise `NotFound`."""
-        try:
-            return self.ports.receivers[kind].find_address(delivery)
-        except (KeyError, Unreadable):
-            raise NotFound(kind="integration", id=kind[:64], by="kind") from None
+    def __post_init__(self) -> None:
+        """Begin with no events."""
+        self._arrivals = Arrivals(self.database, self.clock, self.notify, self.waiting)
+
+    async def close(self) -> None:
+        """Wait until all events are stored."""
+        await self._arrivals.close()
+
+    def find_address(self, kind: str, delivery: Delivery, path: str = "") -> str:
+        """Return the address of an event: `path`, or the one that an event of a CRM names itself; raise `NotFound`."""
+        receiver = self.ports.receivers.get(kind)
+        with suppress(Unreadable):
+            if receiver and not path:
+                return receiver.find_address(delivery)
+        if receiver or not path:
+            raise NotFound(kind="integration", id=kind[:64], by="kind")
+        return path
 
     async def find(self, kind: str, address: str) -> Address:
         """Return the integration at an address; raise `NotFound`, also for one that the database could not compare."""
@@ -100,21 +109,19 @@ class Intake:
 
     async def refuse(self, found: Address) -> NoReturn:
         """Count an event that is not signed, and raise `UnsignedEvent`."""
-        await self.database.pool.execute(COUNT_REFUSED, found.id, self.clock.now())
+        await self._arrivals.add(Arrival(found.account_id, found.id, None))
         raise UnsignedEvent(kind=found.kind)
 
     async def receive(self, found: Address, delivery: Delivery) -> int | None:
         """Store a signed event and return its id after the commit; None for one that was stored before.
 
-        Raises `NotFound` for an integration that was removed meanwhile.
+        One that cannot be read is stored as well, and fails later. Raises `NotFound` for an integration that was
+        removed meanwhile.
         """
-        async with open_unit(self.database.sessions, found.actor, self.clock, self.notify) as unit:
-            counted = {"received": Integration.received + 1, "last_received_at": unit.clock.now()}
-            kept = Integration.id == found.id, Integration.status != IntegrationStatus.removed
-            counting = update(Integration).where(*kept).values(counted).returning(Integration.id)
-            if (await unit.execute(counting)).scalar_one_or_none() is None:
-                raise NotFound(kind="integration", id=found.id)
-            return await self._store(unit, found, delivery)
+        event, key = self._identify(found, delivery)
+        body = delivery.body.decode("utf-8", "replace").replace("\0", "\ufffd")
+        signed = SignedEvent(sha256(key.encode() or delivery.body).hexdigest(), event[:MAX_EVENT], body)
+        return await self._arrivals.add(Arrival(found.account_id, found.id, signed))
 
     def _verify(self, kind: str, secret: str, delivery: Delivery) -> bool:
         try:
@@ -127,22 +134,6 @@ class Intake:
         except BadSignature:
             return False
         return True
-
-    async def _store(self, unit: UnitOfWork, found: Address, delivery: Delivery) -> int | None:
-        """Store an event unless it was stored before; one that cannot be read is stored as well, and fails later."""
-        event, key = self._identify(found, delivery)
-        row = {
-            "account_id": found.account_id,
-            "integration_id": found.id,
-            "key": sha256(key.encode() or delivery.body).hexdigest(),
-            "event": event[:MAX_EVENT],
-            "body": delivery.body.decode("utf-8", "replace").replace("\0", "\ufffd"),
-            "due_at": unit.clock.now(),
-            "received_at": unit.clock.now(),
-        }
-        unit.notify("integrations")
-        stored = insert(Event).values(row).on_conflict_do_nothing(index_elements=["integration_id", "key"])
-        return (await unit.execute(stored.returning(Event.id))).scalar_one_or_none()
 
     def _identify(self, found: Address, delivery: Delivery) -> tuple[str, str]:
         """Return the name of an event, and the key of its repetitions; empty for the body itself."""

@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from uuid import uuid4
 
 import httpx2
 import pytest
 
 from app.bootstrap import open_services
+from app.domain.crm.service import address_of
 from app.domain.integrations.intake import Intake
 from app.domain.integrations.scheduling import Delivery
+from app.providers.rate_limits import Policy
+from app.rest import integrations
 from app.settings import Settings
 from tests.domain.crm.conftest import Shop
 from tests.factories.integrations import INTEGRATION_EVENTS
@@ -21,13 +25,15 @@ UNINSTALLED = {"type": "UNINSTALL", "appId": "64f0a1b2", "companyId": "company1"
 """The notice of an application that is uninstalled from an agency, with all its sub-accounts: it names none of them."""
 
 
-async def post(shop: Shop, shared: Shared, intake: Intake, *notices: Delivery) -> Sequence[httpx2.Response]:
-    """Post notices to the address of a CRM; return the answers."""
+async def post(
+    shop: Shop, shared: Shared, intake: Intake, *notices: Delivery, place: str = ""
+) -> Sequence[httpx2.Response]:
+    """Post notices to the address of a CRM, or to a place below it; return the answers."""
     services = replace(shop.services, intake=intake)
     transport = httpx2.ASGITransport(app=await shared.app(services), raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url=services.settings.public_url) as http:
         return [
-            await http.post(f"/integrations/{shop.peer.kind}", content=each.body, headers=dict(each.headers))
+            await http.post(f"/integrations/{shop.peer.kind}{place}", content=each.body, headers=dict(each.headers))
             for each in notices
         ]
 
@@ -61,3 +67,28 @@ async def test_a_text_of_the_crm_is_asked_for_again_where_the_database_is_away(
 
     assert (answer.status_code, answer.json()["error_code"]) == (429, "rate_limited")
     assert answer.headers["retry-after"] == "5"
+
+
+async def test_notices_that_name_an_account_that_is_not_connected_are_limited_by_the_account(
+    shop: Shop, shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An owner of one signed notice could otherwise post it without a limit."""
+    monkeypatch.setattr(integrations, "POLICY", Policy("integration events", 1))
+    strangers = [{"type": "ContactUpdate", "id": "contact1", "locationId": f"loc{uuid4()}"} for _ in range(2)]
+    signed = [*map(shop.peer.sign, strangers), *map(shop.peer.sign, strangers)]
+
+    answers = await post(shop, shared, shop.intake, *signed)
+
+    assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
+
+
+async def test_a_notice_about_another_account_does_not_reach_a_connected_one_by_its_address(
+    shop: Shop, shared: Shared
+) -> None:
+    await shop.connect()
+    stranger = shop.peer.sign({"type": "ContactUpdate", "id": "contact1", "locationId": "loc2"})
+
+    [answer] = await post(shop, shared, shop.intake, stranger, place=f"/{address_of(shop.peer.location)}")
+
+    assert (answer.status_code, answer.json()) == (202, {"status": "ignored"})
+    assert await INTEGRATION_EVENTS.count(shop.services) == 0

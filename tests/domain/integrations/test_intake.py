@@ -4,14 +4,15 @@ import asyncio
 import random
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from app.domain.contacts import service as contacts
 from app.domain.integrations import service
-from tests.domain.integrations.conftest import START, Office
+from tests.domain.integrations.conftest import START, Office, open_office
 from tests.factories.contacts import CONTACTS
-from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS
+from tests.factories.integrations import INTEGRATION_EVENTS, INTEGRATIONS, SECRET
 from tests.factories.traps import locked, until_blocked, writes_refused
 from tests.peers import calcom
 from tests.peers.visits import Visit
@@ -41,6 +42,52 @@ async def test_an_event_is_answered_while_another_one_of_its_tool_is_being_appli
     await office.work()
     assert answer is not None
     assert await INTEGRATION_EVENTS.read(office.services, "status") == ["applied", "applied"]
+
+
+@pytest.mark.parametrize("secret", [SECRET, "forged"])
+async def test_events_of_an_account_whose_integration_is_locked_leave_connections_to_others(
+    office: Office, new_account: Any, secret: str
+) -> None:
+    async with open_office(office.services, await new_account()) as other:
+        kept, quiet = await office.connect("calcom"), await other.connect("calcom")
+        pool = office.services.database.pool
+        signed = [calcom.sign(booking(number), START, secret) for number in range(30)]
+
+        async with locked(pool, INTEGRATIONS.where(id=kept.id)):
+            arriving = [asyncio.create_task(office.deliver(kept, each)) for each in signed]
+            await until_blocked(pool)
+            answer = await within("an answer", other.post(quiet, booking(30)), 5)
+            assert not any(each.done() for each in arriving)
+
+        arrived = await asyncio.gather(*arriving, return_exceptions=True)
+    assert answer is not None
+    are_stored = secret == SECRET
+    assert {isinstance(each, int) for each in arrived} == {are_stored}
+    counted = await INTEGRATIONS.where(id=kept.id).only(office.services, "received", "refused")
+    assert counted == ((30, 0) if are_stored else (0, 30))
+    assert await INTEGRATION_EVENTS.where(integration_id=kept.id).count(office.services) == (30 if are_stored else 0)
+
+
+async def test_of_equal_events_that_arrive_together_one_is_stored(office: Office) -> None:
+    integration = await office.connect("calcom")
+
+    answers = await asyncio.gather(*(office.post(integration, booking(number % 2)) for number in range(10)))
+
+    ids = await INTEGRATION_EVENTS.read(office.services, "id")
+    assert sorted(filter(None, answers)) == sorted(ids)
+    assert len(ids) == 2
+    assert await INTEGRATIONS.only(office.services, "received") == 10
+
+
+async def test_an_event_that_cannot_be_stored_fails_alone(office: Office) -> None:
+    integration = await office.connect("calcom")
+    events = [calcom.booked(Visit(number, START, START, chain="trap" if number == 1 else "")) for number in range(3)]
+
+    async with writes_refused(office.services.database.pool, "integration_events", "body NOT LIKE '%trap%'"):
+        answers = await asyncio.gather(*(office.post(integration, each) for each in events), return_exceptions=True)
+
+    assert [isinstance(each, int) for each in answers] == [True, False, True]
+    assert await INTEGRATIONS.only(office.services, "received") == 2
 
 
 @pytest.mark.parametrize("is_paused", [False, True])
