@@ -70,8 +70,6 @@ class DeliveryFilter:
             reason = f"answer_status must be from {MIN_ANSWER} to {MAX_ANSWER}."
             raise InvalidInput(reason=reason, field="answer_status")
         yield Delivery.answer_status == self.answer_status
-        if self.answer_status // 100 != 2:
-            yield from _failed_with(self.answer_status // 100)
 
 
 def _failed_with(digit: int | None) -> Iterator[ColumnElement[bool]]:

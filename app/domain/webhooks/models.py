@@ -126,6 +126,13 @@ class Delivery(Base):
             text("id DESC"),
             postgresql_where=text("status <> 'delivered' AND attempts > 0"),
         ),
+        Index(
+            "ix_webhook_deliveries_answer_status",
+            "account_id",
+            "answer_status",
+            text("id DESC"),
+            postgresql_where=text("answer_status IS NOT NULL"),
+        ),
         Index("ix_webhook_deliveries_created_at", "created_at"),
         Index("ix_webhook_deliveries_body", "created_at", postgresql_where=text("body IS NOT NULL")),
     )
