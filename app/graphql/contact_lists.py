@@ -47,12 +47,13 @@ class ContactListQuery:
     """Reading lists of contacts."""
 
     @strawberry.field(
-        graphql_type=Connection[Contact],
+        graphql_type=Connection[Contact] | None,
         description=(
             "The account's contacts that satisfy everything that is given. A filter or a segment needs the scope "
-            "campaigns:read as well, and the sort last_message conversations:read."
+            "campaigns:read as well, and the sort last_message conversations:read. Null beside the error not_found for "
+            "an unknown segment."
         ),
-        directives=guarded("contacts:read", "insufficient_scope", "query_timeout"),
+        directives=guarded("contacts:read", "insufficient_scope", "not_found", "query_timeout"),
     )
     async def contacts(
         self,

@@ -69,6 +69,7 @@ describe(
     name="SegmentFieldKind",
 )
 
+NODES = Constraint(min_items=1, max_items=checking.MAX_CONDITIONS)
 VALUES = Constraint(max_length=checking.MAX_VALUE, max_items=checking.MAX_VALUES)
 NAME = "The name of the segment."
 FILTER = "The filter that its contacts satisfy."
@@ -79,9 +80,11 @@ SegmentId = Annotated[BigInt, strawberry.argument(description="The segment's id.
 class SegmentFilter:
     """A node of a filter."""
 
-    all: list["SegmentFilter"] | None = strawberry.field(default=None, description="All are true.")
-    any: list["SegmentFilter"] | None = strawberry.field(default=None, description="At least one is true.")
-    none: list["SegmentFilter"] | None = strawberry.field(default=None, description="None is true.")
+    all: list["SegmentFilter"] | None = strawberry.field(default=None, description="All are true.", directives=[NODES])
+    any: list["SegmentFilter"] | None = strawberry.field(
+        default=None, description="At least one is true.", directives=[NODES]
+    )
+    none: list["SegmentFilter"] | None = strawberry.field(default=None, description="None is true.", directives=[NODES])
     field: str | None = strawberry.field(default=None, description="A field, such as tags, score or custom.city.")
     op: Operator | None = strawberry.field(default=None, description="The comparison.")
     value: list[str] | None = strawberry.field(

@@ -28,6 +28,9 @@ from app.rest.arguments import Places
 
 Catalogue = Mapping[str, type[DomainError]]
 
+NAMED_CODES = 5
+"""The most codes of a refusal that is named after them."""
+
 ALWAYS = (Unauthenticated, RateLimited, DomainError, Unavailable, QueryTimeout)
 """The errors of every endpoint."""
 
@@ -222,9 +225,10 @@ def _enveloped(returns: Json, envelope: str) -> Json:
 
 
 class _Responses:
-    """The responses of all endpoints as components: each is described once, and named after its first operation.
+    """The responses of all endpoints as components: each is described once.
 
-    A refusal with a single code, or with codes of every endpoint only, has the name of the first one.
+    An answer is named after its operation. A refusal is named after its codes, of which `invalid_input` and
+    `insufficient_scope` are left out beside others; one with many codes belongs to one operation, and has its name.
     """
 
     def __init__(self, known: Catalogue) -> None:
@@ -238,9 +242,7 @@ class _Responses:
             by_status[error.status][error.code] = error
         found = {"200": self._share(f"{operation.name}_200", _answer(operation, rest))}
         for status, errors in sorted(by_status.items()):
-            is_usual = len(errors) == 1 or errors.keys() <= {error.code for error in ALWAYS}
-            name = next(iter(errors)) if is_usual else f"{operation.name}_{status}"
-            found[str(status)] = self._share(name, _refusal(status, errors))
+            found[str(status)] = self._share(_name(operation, status, errors), _refusal(status, errors))
         return found
 
     def _share(self, name: str, response: Json) -> Json:
@@ -248,6 +250,13 @@ class _Responses:
         own = _free(_pascal(name), self.components)
         self.components.setdefault(same or own, response)
         return {"$ref": f"{RESPONSES}{same or own}"}
+
+
+def _name(operation: Operation, status: int, codes: Mapping[str, object]) -> str:
+    if len(codes) == 1 or codes.keys() <= {error.code for error in ALWAYS}:
+        return next(iter(codes))
+    special = [code for code in codes if code not in {InvalidInput.code, InsufficientScope.code}]
+    return "_".join([*sorted(special), str(status)]) if len(codes) <= NAMED_CODES else f"{operation.name}_{status}"
 
 
 def _free(name: str, taken: Json) -> str:

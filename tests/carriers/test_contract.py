@@ -198,7 +198,7 @@ async def test_no_text_is_refused_while_credentials_that_the_carrier_knows_are_r
     async def rotate() -> None:
         await until(lambda: len(bench.sent) >= 15)
         async with unit_of(services, Actor(0, frozenset(), "command line")) as unit:
-            connection = await queries.get_shared(unit, bench.kind.name)
+            connection = await queries.get_any(unit, bench.kind.name)
             await carriers.rotate(unit, services.carriers, connection, credentials, 1)
 
     await asyncio.gather(*(load(part) for part in (1, 2, 3)), rotate())

@@ -1,5 +1,6 @@
 """The OpenAPI document says what the endpoints do, and they do what it says."""
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from app.rest import openapi
 from tests.operations.samples import compiled as compiled_samples
 from tests.rest.toy import compiled
 
+GOLDEN = Path(__file__).parents[2] / "docs" / "openapi.json"
 INTEGER = {"type": "integer", "format": "int64"}
 STRING = {"type": "string"}
 NULL = {"type": "null"}
@@ -212,3 +214,18 @@ def test_one_name_may_not_stand_for_two_types(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidDocument, match="b gives the name Stage to another type than others do"):
         openapi.document(operations, version="1", server_url="https://sms.example")
+
+
+def test_a_refusal_that_several_operations_share_has_the_name_of_its_codes() -> None:
+    document = orjson.loads(GOLDEN.read_bytes())
+    used = defaultdict[str, set[str]](set)
+    for endpoint in (endpoint for path in document["paths"].values() for endpoint in path.values()):
+        for status, response in endpoint["responses"].items():
+            if status != "200":
+                used[response["$ref"].rpartition("/")[2]].add(endpoint["operationId"])
+
+    operations = {id.title().replace("_", "") for ids in used.values() for id in ids}
+    shared = [name for name, ids in used.items() if len(ids) > 1]
+
+    assert [name for name in shared if name[:-3] in operations] == []
+    assert {"InvalidPhone422", "ContactOptedOutInvalidPhone422"} <= set(shared)

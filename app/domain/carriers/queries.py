@@ -14,14 +14,6 @@ async def find_by_key(unit: UnitOfWork, key: str) -> CarrierConnection | None:
     return await unit.one(select(CarrierConnection).where(CarrierConnection.key == key))
 
 
-async def get_shared(unit: UnitOfWork, key: str) -> CarrierConnection:
-    """Return a connection of the whole installation, for the operator; raise `NotFound`."""
-    found = await find_by_key(unit, key)
-    if found is None or found.account_id is not None:
-        raise NotFound(kind="carrier connection", id=key)
-    return found
-
-
 async def get_any(unit: UnitOfWork, key: str) -> CarrierConnection:
     """Return a connection of the installation or of any account, for the operator; raise `NotFound`."""
     found = await find_by_key(unit, key)

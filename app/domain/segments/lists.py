@@ -1,6 +1,6 @@
 """Lists of contacts by filters of segments, and in the order of facts of other areas."""
 
-from sqlalchemy import ColumnElement, bindparam, false, text
+from sqlalchemy import ColumnElement, bindparam, text
 from sqlalchemy.types import NullType
 
 from app.domain.contacts import queries as contacts
@@ -26,14 +26,11 @@ async def find_page(
     filter: Node | None = None,
     segment_id: int | None = None,
 ) -> Page[Contact]:
-    """Return one page of the account's contacts that satisfy all filters; of an unknown segment, none."""
+    """Return one page of the account's contacts that satisfy all filters; raise `NotFound` for an unknown segment."""
     by = LAST_MESSAGE if sort is ContactSort.last_message else None
     nodes = [] if filter is None else [filter]
     if segment_id is not None:
-        segment = (await segments.find_many(unit, [segment_id])).get(segment_id)
-        if segment is None:
-            return await contacts.find_page(unit, wanted, sort, window, condition=false(), by=by)
-        nodes.append(filters.load(segment.filter))
+        nodes.append(filters.load((await segments.get(unit, segment_id)).filter))
     condition = _compile(unit, Group(Match.all, tuple(nodes))) if nodes else None
     return await contacts.find_page(unit, wanted, sort, window, condition=condition, by=by)
 

@@ -161,7 +161,7 @@ async def test_a_rotation_keeps_the_former_credentials_for_the_overlap(
         connection = (await service.add(unit, ports, None, NEW)).connection
         before = connection.revision
     async with operate() as unit:
-        connection = await queries.get_shared(unit, "second")
+        connection = await queries.get_any(unit, "second")
         rotated = (await service.rotate(unit, ports, connection, {"secret": "another secret text"}, 2)).connection
 
     seal = ports.connections.seal
@@ -219,7 +219,7 @@ async def test_credentials_that_the_carrier_refuses_replace_none(
     before = await CONNECTIONS.texts(services)
 
     async with operate() as unit:
-        connection = await queries.get_shared(unit, "second")
+        connection = await queries.get_any(unit, "second")
         with pytest.raises(CarrierConnectionRefused):
             await service.rotate(unit, ports, connection, {"secret": "a refused secret"}, 2)
 
@@ -235,7 +235,7 @@ async def test_a_connection_with_numbers_is_not_removed(
 
     with pytest.raises(ConnectionInUse) as refused:
         async with operate() as unit:
-            await connections.remove(unit, ports, await queries.get_shared(unit, "second"))
+            await connections.remove(unit, ports, await queries.get_any(unit, "second"))
 
     assert refused.value.facts["numbers"] == 1
     assert await CONNECTIONS.read(services, "key") == ["sandbox", "second"]
@@ -247,6 +247,6 @@ async def test_a_connection_without_numbers_and_texts_is_removed(
     async with operate() as unit:
         await service.add(unit, ports, None, NEW)
     async with operate() as unit:
-        await connections.remove(unit, ports, await queries.get_shared(unit, "second"))
+        await connections.remove(unit, ports, await queries.get_any(unit, "second"))
 
     assert await CONNECTIONS.read(services, "key") == ["sandbox"]

@@ -8,7 +8,7 @@ import pytest
 from app.domain.contacts import service as contacts
 from app.domain.contacts.models import PipelineStage
 from app.domain.contacts.queries import ContactFilter, ContactSort
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.paging import Total, Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
@@ -88,7 +88,8 @@ async def test_a_segment_of_another_account_finds_no_contact(
 
     async with unit_for(await new_account()) as other:
         await contacts.create(other, {"phone": "+12025550101", "tags": ["vip"]})
-        assert await found(other, segment_id=segment.id) == []
+        with pytest.raises(NotFound, match=f"No segment with id {segment.id}"):
+            await found(other, segment_id=segment.id)
         assert len(await found(other, filter=await service.check(other, VIP))) == 1
 
 

@@ -22,7 +22,7 @@ export function ContactPicker({ label, value, onChange }: ContactPickerProps) {
   const settled = useSettled(typed);
   const search = settled === value?.label ? '' : settled.trim();
   const [{ data, fetching }] = useQuery({ query: ContactsFound, variables: { search: search || null } });
-  const found: PickedContact[] = data?.contacts.nodes ?? [];
+  const found: PickedContact[] = data?.contacts?.nodes ?? [];
   const offered = value && !found.some(({ id }) => id === value.id) ? [value, ...found] : found;
   return (
     <Select
@@ -43,5 +43,5 @@ export function ContactPicker({ label, value, onChange }: ContactPickerProps) {
 /** Return the contact that was added last. */
 export function useNewestContact(): PickedContact | undefined {
   const [{ data }] = useQuery({ query: ContactsFound, variables: { search: null } });
-  return data?.contacts.nodes[0];
+  return data?.contacts?.nodes[0];
 }

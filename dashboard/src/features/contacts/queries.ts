@@ -59,12 +59,13 @@ export const ContactsPageQuery = graphql(
 );
 
 type Data = ResultOf<typeof ContactsPageQuery>;
+const NONE = { nodes: [], page_info: { has_next_page: false, end_cursor: null } };
 
-export type ContactItem = Data['contacts']['nodes'][number];
+export type ContactItem = NonNullable<Data['contacts']>['nodes'][number];
 
 export const contactsListing: Listing<Data, VariablesOf<typeof ContactsPageQuery>, ContactItem> = {
   document: ContactsPageQuery,
-  connectionOf: ({ contacts }) => contacts,
+  connectionOf: ({ contacts }) => contacts ?? NONE,
 };
 
 export const ContactsCount = graphql(`
