@@ -39,7 +39,15 @@ WITH RECURSIVE {find_values("integration_events", "integration_id", "status = 'w
   ) first
 )
 """
-FIND_DUE = f"{_DUE} SELECT id, account_id, integration_id FROM due ORDER BY due_at, id LIMIT $2"
+FIND_DUE = f"""
+{_DUE}, turns AS (
+  SELECT DISTINCT ON (account_id) * FROM due
+  ORDER BY account_id, coalesce(array_position($3::bigint[], integration_id), 0), due_at, id
+)
+SELECT id, account_id, integration_id FROM turns ORDER BY due_at, id LIMIT $2
+"""
+"""The next event of each account: of its integrations in turn, where `$3` are those that had one, the latest last."""
+
 IS_DUE = f"{_DUE} SELECT EXISTS (SELECT FROM due)"
 HOLD = text(f"SELECT pg_try_advisory_xact_lock(hashint8extended(:id, {HOLDS}))")
 
@@ -71,14 +79,18 @@ class Applier:
     batch: int = 64
 
     async def run(self) -> bool:
-        """Apply a batch of events, one of each integration in turn; return True when more may be due."""
+        """Apply a batch of events, one of each account in turn; return True when more may be due."""
         left = self.batch
+        had: list[int] = []
+        held: list[int] = []
         while left > 0:
-            due = await fetch(self.database.pool, DueEvent, FIND_DUE, self.clock.now(), left)
-            applied = [await self._attempt(each) for each in due]
-            if not any(applied):
+            due = await fetch(self.database.pool, DueEvent, FIND_DUE, self.clock.now(), left, [*had, *held])
+            done = {each.integration_id: await self._attempt(each) for each in due}
+            if not any(done.values()) and done.keys() <= {*had, *held}:
                 return False
             left -= len(due)
+            had = [*(id for id in had if id not in done), *(id for id, is_done in done.items() if is_done)]
+            held = [*(id for id in held if id not in done), *(id for id, is_done in done.items() if not is_done)]
         return True
 
     async def due(self) -> bool:

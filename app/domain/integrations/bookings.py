@@ -4,13 +4,13 @@ Facts about a booking are only added, never removed: that it is known, is replac
 attendance the latest one counts. So its state, and the texts that follow from it, do not depend on the order.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import or_, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import select, update
 
 from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind
@@ -20,6 +20,7 @@ from app.domain.contacts.models import Contact, ContactFields, TimeZoneSource
 from app.domain.integrations import planning
 from app.domain.integrations.models import Booking, BookingStatus, Integration
 from app.domain.integrations.models import IntegrationEvent as Event
+from app.domain.integrations.named import Named
 from app.domain.integrations.scheduling import Booked, Canceled, Change, Details, NoShow
 from app.domain.kernel import time_zones
 from app.domain.kernel.errors import DomainError, InvalidInput
@@ -45,150 +46,136 @@ class Applied:
     keeps_body: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A booking that a change is about, with the sentence why nothing follows from it, if nothing does.
+
+    `may_be_replaced` is true where a later booking of the person may have replaced it.
+    """
+
+    booking: Booking
+    note: str = ""
+    may_be_replaced: bool = False
+
+
 async def apply(unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Applied:
     """Apply changes under the lock of their integration, and plan the texts that follow from them.
 
     Returns the results joined, with the booking and the contact of the first one that has a contact: the event is
     erased with it. Results without a contact count only where no other has one.
     """
-    await planning.lock(unit, integration, [id for change in changes for id in _named(change)])
-    results = [await _apply(unit, integration, change) for change in changes]
-    shown = [each for each in results if each.contact_id] or results
-    said = dict.fromkeys(each.result for each in shown)
-    return Applied(" ".join(said), shown[0].booking_id, shown[0].contact_id)
+    named = await Named.read(unit, integration, changes)
+    touched = [await _apply(named, change) for change in changes]
+    told = await _plan(named, touched)
+    results = [
+        each.note or f"Booking {each.booking.id} is {each.booking.status}. {told[each.booking.id]}" for each in touched
+    ]
+    shown = [place for place, each in enumerate(touched) if each.booking.contact_id] or range(len(touched))
+    said, first = dict.fromkeys(results[place] for place in shown), touched[shown[0]].booking
+    return Applied(" ".join(said), first.id, first.contact_id)
 
 
-async def _apply(unit: UnitOfWork, integration: Integration, change: Change) -> Applied:
+async def _apply(named: Named, change: Change) -> Touched:
     match change:
         case Booked():
-            booking = await _book(unit, integration, change)
+            booking = await _book(named, change)
         case Canceled():
-            booking = await _cancel(unit, integration, change)
+            booking = await _cancel(named, change)
         case NoShow():
-            return await _note_attendance(unit, integration, change)
+            return await _note_attendance(named, change)
     if booking.contact_id is None:
         _leave_out_person(booking)
-    await unit.save(booking)
-    planned = await planning.plan(unit, integration, booking, await _find_hold_back(unit, booking))
-    return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
+    return Touched(booking, may_be_replaced=True)
 
 
-def _named(change: Change) -> list[str]:
-    """Return the ids of the bookings that a change names."""
-    match change:
-        case Booked():
-            return [change.external_id, change.replaces]
-        case Canceled():
-            return [change.external_id, change.replaces, change.replaced_by]
-        case NoShow():
-            return [change.external_id, change.person_id]
+async def _plan(named: Named, touched: Sequence[Touched]) -> Mapping[int, str]:
+    """Save the bookings, and plan their texts; return a sentence about each."""
+    unit, changed = named.unit, [each for each in touched if not each.note]
+    await unit.save(*(each.booking for each in touched))
+    await planning.cancel(unit, named.moved, BookingStatus.moved)
+    hold_backs = await _find_hold_backs(named, [each.booking for each in changed if each.may_be_replaced])
+    return await planning.plan(unit, named.integration, [each.booking for each in changed], hold_backs)
 
 
-async def _book(unit: UnitOfWork, integration: Integration, change: Booked) -> Booking:
-    booking = await _find_or_add(unit, integration, change.external_id, change.made_at)
+async def _book(named: Named, change: Booked) -> Booking:
+    booking = await named.find_or_add(change.external_id, change.made_at)
     if not booking.is_known or change.made_at >= booking.made_at:
         was, known = booking.starts_at, booking.is_known
-        await _take(unit, integration, booking, change.details)
+        await _take(named.unit, named.integration, booking, change.details)
         booking.is_moved |= change.is_moved or (known and was != booking.starts_at)
         booking.made_at = change.made_at
     booking.is_known = True
-    await _take_attendance(unit, integration, booking, change.person_id)
-    await _link(unit, integration, booking, change)
+    await _take_attendance(named, booking, change.person_id)
+    await _link(named, booking, change)
     return booking
 
 
-async def _cancel(unit: UnitOfWork, integration: Integration, change: Canceled) -> Booking:
-    booking = await _find_or_add(unit, integration, change.external_id, change.made_at)
+async def _cancel(named: Named, change: Canceled) -> Booking:
+    booking = await named.find_or_add(change.external_id, change.made_at)
     if change.details and not booking.is_known:
-        await _take(unit, integration, booking, change.details)
+        await _take(named.unit, named.integration, booking, change.details)
     booking.is_known |= change.tells_origin
-    await _link(unit, integration, booking, change)
+    await _link(named, booking, change)
     if change.replaced_by:
-        new = await _find_or_add(unit, integration, change.replaced_by, change.made_at)
+        new = await named.find_or_add(change.replaced_by, change.made_at)
         new.replaces, new.is_moved = booking.external_id, True
-        await unit.save(new)
     if booking.status != BookingStatus.moved:
         booking.status = BookingStatus.moved if change.is_moved or change.replaced_by else BookingStatus.canceled
-    booking.updated_at = unit.clock.now()
+    booking.updated_at = named.unit.clock.now()
     return booking
 
 
-async def _note_attendance(unit: UnitOfWork, integration: Integration, change: NoShow) -> Applied:
+async def _note_attendance(named: Named, change: NoShow) -> Touched:
     """Apply the attendance that a tool reports; it is kept for a booking that has not arrived yet."""
-    booking = await _find(unit, integration, change.external_id)
+    booking = named.find(change.external_id)
     if booking is None or (change.person_id and booking.starts_at is None):
         id = change.person_id or change.external_id
-        booking = await _find_or_add(unit, integration, id, change.told_at)
+        booking = await named.find_or_add(id, change.told_at)
     if change.email and booking.email and change.email.lower() != booking.email.lower():
-        return Applied(f"Another attendee of booking {booking.id}.", booking.id, booking.contact_id)
+        return Touched(booking, f"Another attendee of booking {booking.id}.")
     is_of_person = booking.external_id == change.person_id
     if change.email and booking.starts_at and not booking.email and not is_of_person:
-        return Applied(f"The attendee of booking {booking.id} is not known.", booking.id, booking.contact_id)
+        return Touched(booking, f"The attendee of booking {booking.id} is not known.")
     status = BookingStatus.no_show if change.is_missing else BookingStatus.booked
-    await _set_attendance(unit, booking, change.told_at, status)
-    planned = await planning.plan(unit, integration, booking)
-    return Applied(f"Booking {booking.id} is {booking.status}. {planned}", booking.id, booking.contact_id)
+    _set_attendance(named, booking, change.told_at, status)
+    return Touched(booking)
 
 
-async def _set_attendance(unit: UnitOfWork, booking: Booking, told_at: datetime, status: str) -> None:
+def _set_attendance(named: Named, booking: Booking, told_at: datetime, status: str) -> None:
     """Note the attendance of a booking, unless it is older than the known one."""
     if booking.attendance_at is None or told_at >= booking.attendance_at:
-        booking.attendance_at, booking.updated_at = told_at, unit.clock.now()
+        booking.attendance_at, booking.updated_at = told_at, named.unit.clock.now()
         if booking.status in (BookingStatus.booked, BookingStatus.no_show):
             booking.status = status
-        await unit.save(booking)
 
 
-async def _take_attendance(unit: UnitOfWork, integration: Integration, booking: Booking, person_id: str) -> None:
+async def _take_attendance(named: Named, booking: Booking, person_id: str) -> None:
     """Take over what arrived about the attendance before its booking, with the events that told it."""
-    told = await _find(unit, integration, person_id) if person_id else None
+    told = named.find(person_id) if person_id else None
     if told is None or told.starts_at is not None:
         return
     if told.attendance_at is not None:
-        await _set_attendance(unit, booking, told.attendance_at, told.status)
-    about = Event.account_id == integration.account_id, Event.booking_id == told.id
+        _set_attendance(named, booking, told.attendance_at, told.status)
+    about = Event.account_id == booking.account_id, Event.booking_id == told.id
     values = {"booking_id": booking.id, "contact_id": booking.contact_id}
-    await unit.execute(update(Event).where(*about).values(values).execution_options(synchronize_session=False))
-    await unit.delete(told)
+    await named.unit.execute(update(Event).where(*about).values(values).execution_options(synchronize_session=False))
+    await named.delete(told)
 
 
-async def _link(unit: UnitOfWork, integration: Integration, booking: Booking, change: Booked | Canceled) -> None:
+async def _link(named: Named, booking: Booking, change: Booked | Canceled) -> None:
     """Mark the booking that another one replaces; it may not have arrived yet."""
     if not change.replaces:
         return
     booking.replaces, booking.is_moved = change.replaces, True
-    old = await _find_or_add(unit, integration, change.replaces, change.made_at)
+    old = await named.find_or_add(change.replaces, change.made_at)
     is_new = old.starts_at is None and not old.email and not old.phone
     if is_new and booking.contact_id:  # nothing of it has arrived; the person is the same
         old.email, old.phone, old.contact_id = booking.email, booking.phone, booking.contact_id
         old.made_at = change.made_at
     if isinstance(change, Booked) and change.details.keeps_person and not booking.contact_id:
         booking.phone, booking.contact_id, booking.consent = old.phone, old.contact_id, old.consent
-    old.status, old.updated_at = BookingStatus.moved, unit.clock.now()
-    await unit.save(old)
-    await planning.cancel(unit, old, "moved")
-
-
-async def _find(unit: UnitOfWork, integration: Integration, external_id: str) -> Booking | None:
-    which = Booking.integration_id == integration.id, Booking.external_id == external_id
-    return await unit.one(select(Booking).where(*which).with_for_update())
-
-
-async def _find_or_add(unit: UnitOfWork, integration: Integration, external_id: str, at: datetime) -> Booking:
-    """Return a booking, or add an empty one; `at` is the tool's time of the event that names it."""
-    known = await _find(unit, integration, external_id)
-    if known is not None:
-        return known
-    now = unit.clock.now()
-    row = {
-        "account_id": integration.account_id,
-        "integration_id": integration.id,
-        "external_id": external_id,
-        "made_at": at,
-        "created_at": now,
-        "updated_at": now,
-    }
-    return cast("Booking", (await unit.execute(insert(Booking).values(row).returning(Booking))).scalar_one())
+    old.status, old.updated_at = BookingStatus.moved, named.unit.clock.now()
+    named.moved.append(old.id)
 
 
 async def _take(unit: UnitOfWork, integration: Integration, booking: Booking, details: Details) -> None:
@@ -256,23 +243,28 @@ def _zone(name: str) -> str:
         return ""
 
 
-async def _find_hold_back(unit: UnitOfWork, booking: Booking) -> timedelta:
-    """Return how long the texts about a booking wait: for the missing link to a later one of the same person, if any.
+async def _find_hold_backs(named: Named, bookings: Sequence[Booking]) -> dict[int, timedelta]:
+    """Return how long the texts about bookings wait: for the missing link to a later one of the same person, if any.
 
-    A later booking whose origin is not known yet may have replaced this one, whose event then came late.
+    A later booking whose origin is not known yet may have replaced such a booking, whose event then came late.
     """
-    same = [Booking.email == booking.email] if booking.email else []
-    same += [Booking.phone == booking.phone] if booking.phone else []
-    if not same:
-        return timedelta()
-    now = unit.clock.now()
-    later = select(Booking.id).where(
-        Booking.integration_id == booking.integration_id,
-        Booking.id != booking.id,
+    emails, phones = {each.email for each in bookings} - {""}, {each.phone for each in bookings} - {""}
+    later = select(Booking.id, Booking.email, Booking.phone, Booking.made_at).where(
+        Booking.integration_id == named.integration.id,
         ~Booking.is_known,
         Booking.replaces == "",
-        Booking.made_at > booking.made_at,
-        Booking.created_at > now - HOLD_BACK,
-        or_(*same),
+        Booking.created_at > named.unit.clock.now() - HOLD_BACK,
+        planning.any_of(Booking.email, list(emails)) | planning.any_of(Booking.phone, list(phones)),
     )
-    return HOLD_BACK if await unit.all(later.limit(1)) else timedelta()
+    if not emails and not phones:
+        return {}
+    of_person = defaultdict[str, list[tuple[int, datetime]]](list)
+    for row in await named.unit.rows(later):
+        for key in (row.email, row.phone):
+            of_person[key].append((row.id, row.made_at))
+    return {each.id: HOLD_BACK for each in bookings if _may_be_replaced(each, of_person)}
+
+
+def _may_be_replaced(booking: Booking, of_person: Mapping[str, Sequence[tuple[int, datetime]]]) -> bool:
+    later = [each for key in {booking.email, booking.phone} - {""} for each in of_person.get(key, [])]
+    return any(id != booking.id and made_at > booking.made_at for id, made_at in later)

@@ -1,10 +1,12 @@
 """Plans the texts that follow from the state of a booking."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import case, select, true, update
+from sqlalchemy import ARRAY, ColumnElement, String, any_, case, literal, select, true, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.accounts import queries as accounts
 from app.domain.integrations import texts
@@ -16,61 +18,94 @@ from app.domain.integrations.models import (
     BookingTextStatus,
     Integration,
 )
+from app.domain.kernel import records
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+PART = 1000
+"""The number of texts that one statement adds."""
 
 REMINDERS = (BookingTextKind.reminder_day, BookingTextKind.reminder_hour)
 
 
-async def lock(unit: UnitOfWork, integration: Integration, external_ids: list[str]) -> None:
+def any_of(column: InstrumentedAttribute[str], texts: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of these texts, by one parameter for any number of them."""
+    return column == any_(literal(texts, ARRAY(String)))
+
+
+async def lock(unit: UnitOfWork, integration: Integration, external_ids: Sequence[str]) -> None:
     """Lock the waiting texts of bookings before any contact, in the order of locks of the send acceptor."""
-    named = Booking.integration_id == integration.id, Booking.external_id.in_(external_ids)
+    named = Booking.integration_id == integration.id, any_of(Booking.external_id, external_ids)
     waiting = BookingText.status == BookingTextStatus.waiting
     texts = select(BookingText.id).join(Booking, Booking.id == BookingText.booking_id).where(*named, waiting)
     await unit.all(texts.order_by(BookingText.id).with_for_update(of=BookingText))
 
 
-async def plan(unit: UnitOfWork, integration: Integration, booking: Booking, hold_back: timedelta = timedelta()) -> str:
-    """Plan the texts of a locked booking, each once, and cancel those that it needs no more; return a sentence.
+async def plan(
+    unit: UnitOfWork, integration: Integration, bookings: Sequence[Booking], hold_backs: Mapping[int, timedelta]
+) -> dict[int, str]:
+    """Plan the texts of saved bookings, each once, and cancel those that they need no more.
 
-    A canceled text that the booking needs again waits again, such as a reminder after a no-show was withdrawn.
+    Returns a sentence for each id of a booking. A canceled text that its booking needs again waits again, such as a
+    reminder after a no-show was withdrawn.
     """
-    await cancel(unit, booking, str(booking.status), keep=_wanted(booking))
-    if booking.starts_at is None:
-        return "It has no time yet."
-    zone = texts.find_zone(booking, (await accounts.get_own(unit)).time_zone)
+    by_id = {each.id: each for each in bookings}
+    for reason, keep in {(each.status, _wanted(each)) for each in by_id.values()}:
+        ids = [each.id for each in by_id.values() if (each.status, _wanted(each)) == (reason, keep)]
+        await cancel(unit, ids, reason, keep)
+    zone = (await accounts.get_own(unit)).time_zone
     rows = [
-        _row(unit, booking, booking.starts_at, zone, kind, hold_back)
-        for kind in _wanted(booking)
-        if texts.find(integration.texts, kind)
+        row
+        for each in by_id.values()
+        for row in _rows(unit, integration, each, zone, hold_backs.get(each.id, timedelta()))
     ]
-    if not rows:
-        return "It needs no text."
-    added = insert(BookingText).values(rows)
-    renewed = {name: added.excluded[name] for name in ("due_at", "expires_at", "status", "reason")}
-    planned_again = added.on_conflict_do_update(
-        index_elements=["booking_id", "kind", "starts_at"],
-        set_=renewed | {"claimed_until": None},
-        where=BookingText.status == BookingTextStatus.canceled,
-    )
-    planned = (await unit.execute(planned_again.returning(BookingText))).scalars().all()
-    unit.notify("booking_texts")
-    shown = ", ".join(f"{row.kind} {row.status} {row.reason}".strip() for row in planned)
-    return f"Texts: {shown}." if shown else "Its texts are as before."
+    planned = await _add(unit, rows)
+    wanting = {row["booking_id"] for row in rows}
+    return {id: _tell(booking, planned.get(id, []), is_wanting=id in wanting) for id, booking in by_id.items()}
 
 
-async def cancel(unit: UnitOfWork, booking: Booking, reason: str, keep: tuple[BookingTextKind, ...] = ()) -> None:
-    """Cancel the waiting texts of a booking, but for those of the kinds `keep` about its present time.
+async def cancel(
+    unit: UnitOfWork, booking_ids: Sequence[int], reason: str, keep: tuple[BookingTextKind, ...] = ()
+) -> None:
+    """Cancel the waiting texts of bookings, but for those of the kinds `keep` about their present times.
 
     A booking that is `booked` was moved to another time, or its no-show was withdrawn.
     """
-    waiting = BookingText.booking_id == booking.id, BookingText.status == BookingTextStatus.waiting
-    others = ~(BookingText.kind.in_(keep) & (BookingText.starts_at == booking.starts_at)) if keep else true()
+    if not booking_ids:
+        return
+    waiting = records.among(BookingText.booking_id, booking_ids), BookingText.status == BookingTextStatus.waiting
+    is_of_now = BookingText.starts_at.is_not_distinct_from(Booking.starts_at)
+    others = ~(BookingText.kind.in_(keep) & is_of_now) if keep else true()
     is_follow_up = BookingText.kind == BookingTextKind.no_show
     told = case((is_follow_up, "attended"), else_="moved") if reason == BookingStatus.booked else reason
     values = {"status": BookingTextStatus.canceled, "reason": told}
-    await unit.execute(
-        update(BookingText).where(*waiting, others).values(values).execution_options(synchronize_session=False)
-    )
+    ended = update(BookingText).where(Booking.id == BookingText.booking_id, *waiting, others).values(values)
+    await unit.execute(ended.execution_options(synchronize_session=False))
+
+
+async def _add(unit: UnitOfWork, rows: Sequence[dict[str, object]]) -> dict[int, list[BookingText]]:
+    """Add texts, and plan canceled ones again; return those by their bookings."""
+    planned = dict[int, list[BookingText]]()
+    for part in (rows[start : start + PART] for start in range(0, len(rows), PART)):
+        added = insert(BookingText).values(part)
+        renewed = {name: added.excluded[name] for name in ("due_at", "expires_at", "status", "reason")}
+        planned_again = added.on_conflict_do_update(
+            index_elements=["booking_id", "kind", "starts_at"],
+            set_=renewed | {"claimed_until": None},
+            where=BookingText.status == BookingTextStatus.canceled,
+        )
+        for row in (await unit.execute(planned_again.returning(BookingText))).scalars():
+            planned.setdefault(row.booking_id, []).append(row)
+        unit.notify("booking_texts")
+    return planned
+
+
+def _tell(booking: Booking, planned: Sequence[BookingText], *, is_wanting: bool) -> str:
+    if booking.starts_at is None:
+        return "It has no time yet."
+    if not is_wanting:
+        return "It needs no text."
+    shown = ", ".join(f"{row.kind} {row.status} {row.reason}".strip() for row in planned)
+    return f"Texts: {shown}." if shown else "Its texts are as before."
 
 
 def _wanted(booking: Booking) -> tuple[BookingTextKind, ...]:
@@ -85,6 +120,17 @@ def _wanted(booking: Booking) -> tuple[BookingTextKind, ...]:
             return (BookingTextKind.no_show,)
         case _:
             return ()
+
+
+def _rows(
+    unit: UnitOfWork, integration: Integration, booking: Booking, account_zone: str | None, hold_back: timedelta
+) -> list[dict[str, object]]:
+    """Return the texts of a booking that has a time."""
+    if booking.starts_at is None:
+        return []
+    zone = texts.find_zone(booking, account_zone)
+    wanted = [kind for kind in _wanted(booking) if texts.find(integration.texts, kind)]
+    return [_row(unit, booking, booking.starts_at, zone, kind, hold_back) for kind in wanted]
 
 
 def _row(

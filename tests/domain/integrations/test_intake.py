@@ -44,6 +44,26 @@ async def test_an_event_is_answered_while_another_one_of_its_tool_is_being_appli
     assert await INTEGRATION_EVENTS.read(office.services, "status") == ["applied", "applied"]
 
 
+async def test_an_event_is_applied_while_the_older_one_of_another_tool_is_being_applied(office: Office) -> None:
+    slow, quick = await office.connect("calcom"), await office.connect("calcom")
+    async with office.unit() as unit:
+        await contacts.create(unit, {"phone": "+12025550143"})
+    await office.post(slow, booking(0))
+    office.clock.instant += timedelta(seconds=1)
+    for number in (1, 2):
+        await office.post(quick, calcom.booked(Visit(number, START, START + timedelta(days=3), phone="")))
+    pool = office.services.database.pool
+
+    async with locked(pool, CONTACTS):
+        applying = asyncio.create_task(office.applier.run())
+        await until_blocked(pool)
+        await within("the other tool", office.applier.run(), 5)
+        states = INTEGRATION_EVENTS.where(integration_id=quick.id)
+        assert await states.read(office.services, "status") == ["applied", "applied"]
+
+    await within("the application", applying)
+
+
 @pytest.mark.parametrize("secret", [SECRET, "forged"])
 async def test_events_of_an_account_whose_integration_is_locked_leave_connections_to_others(
     office: Office, new_account: Any, secret: str
