@@ -39,6 +39,10 @@ SINCE = (
     "Only those changed at this time or later. A change may appear some seconds after its time: ask from a minute "
     "before the last request."
 )
+FILTER = (
+    "Only those that satisfy this filter. Where few contacts do, all contacts are read, which may take seconds: above "
+    "the limit of a statement, the error is query_timeout."
+)
 TAGS = Constraint(max_length=queries.MAX_SEARCH, max_items=queries.MAX_LISTED_TAGS)
 
 
@@ -72,9 +76,7 @@ class ContactListQuery:
         ] = None,
         updated_since: Annotated[datetime | None, strawberry.argument(description=SINCE)] = None,
         segment_id: Annotated[BigInt | None, strawberry.argument(description="Of this segment.")] = None,
-        filter: Annotated[
-            SegmentFilter | None, strawberry.argument(description="Only those that satisfy this filter.")
-        ] = None,
+        filter: Annotated[SegmentFilter | None, strawberry.argument(description=FILTER)] = None,
         sort: Annotated[ContactSort, strawberry.argument(description="The order.")] = ContactSort.date_added,
         first: First = None,
         after: After = None,
