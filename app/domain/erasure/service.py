@@ -39,7 +39,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     for message in waiting:
         await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
     await campaigns.forget(unit, contact_id, [message.id for message in waiting])
-    await integrations.forget(unit, contact_id)
+    await integrations.forget(unit, contact)
     await crm.forget(unit, contact)
     await messages.erase_all(unit, contact_id)
     await events.hold_dispatch(unit)

@@ -1,10 +1,12 @@
-"""The times for which bodies, events and bookings are kept."""
+"""The times for which bodies, events and bookings are kept, and what a contact's erasure leaves of them."""
 
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from app.domain.contacts import service as contacts
+from app.domain.erasure import service as erasure
 from app.domain.integrations.retention import RULES
 from app.domain.kernel import retention
 from tests.domain.integrations.conftest import START, Office
@@ -59,3 +61,25 @@ async def test_a_booking_that_was_left_without_a_contact_keeps_nothing_of_the_pe
     personal = "title", "name", "email", "location", "cancel_url", "reschedule_url"
     assert set(await BOOKINGS.where(id=left).only(office.services, *personal)) == {""}
     assert await BOOKINGS.where(id=kept).only(office.services, "name", "email") == (NAME, "ann0@example.com")
+
+
+async def test_an_erased_contact_leaves_no_body_of_an_event_that_failed(office: Office) -> None:
+    integration = await office.connect("calcom")
+    async with office.unit() as unit:
+        ann = await contacts.create(unit, {"phone": "+12025550143", "email": "Ann1@example.com"})
+    people = [("+1 (202) 555-0143", "x"), ("2025550144", "1"), ("+12025550145", "2")]
+    for place, (phone, chain) in enumerate(people):
+        visit = replace(VISIT, phone=phone, chain=chain)
+        await office.post(integration, calcom.booked(visit, uid=f"{place}" * 201))
+    await office.work()
+
+    async with office.unit() as unit:
+        await erasure.erase(unit, ann.id)
+
+    kept = "The field uid has more than 200 characters."
+    found = await INTEGRATION_EVENTS.read(office.services, "status", "result", "body")
+    assert [(status, result, body != "") for status, result, body in found] == [
+        ("failed", "The contact was deleted.", False),
+        ("failed", "The contact was deleted.", False),
+        ("failed", kept, True),
+    ]
