@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
+import orjson
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor
@@ -18,7 +20,7 @@ from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
 from tests.graphql.live import PHONE, Scene
-from tests.waiting import until
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -62,6 +64,30 @@ async def test_a_failed_text_says_why_and_when_in_its_thread_and_in_the_timeline
         explained = screen.page.locator("main").get_by_text(said)
         await explained.wait_for()
         assert when in " ".join((await explained.inner_text()).split())
+
+
+async def test_the_list_shows_a_slow_answer_before_it_is_loaded_again(windows: Windows, scene: Scene, account: Opened):
+    await scene.receive("One")
+    screen = await windows.owner(account)
+    await screen.open("/inbox/open")
+    await screen.page.get_by_role("link", name="One").wait_for()
+    asked, permitted = list[str](), anyio.Event()
+
+    async def hold(route: Route) -> None:
+        query = orjson.loads(route.request.post_data or "{}")["operationName"]
+        asked.append(query)
+        if query == "Inbox" and not permitted.is_set():
+            await within("the first answer", permitted.wait())
+        await route.continue_()
+
+    await screen.page.route("**/graphql", hold)
+    for text in ("Two", "Three"):
+        seen = asked.count("InboxCounts")
+        await scene.receive(text)
+        await until(lambda seen=seen: asked.count("InboxCounts") > seen)
+    assert asked.count("Inbox") == 1
+    permitted.set()
+    await screen.page.get_by_role("link", name="Three").wait_for()
 
 
 async def test_a_colleague_who_answered_first_is_shown_before_a_text_is_sent(

@@ -66,13 +66,31 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
     if (!state.end || state.isLoading) return;
     void load(state.end, ({ rows }, page) => ({ rows: withoutDoubles([...rows, ...page.nodes]), end: endOf(page) }));
   };
-  const refresh = () => {
-    void load(null, (old, page) => {
+  const latest = useRef(load);
+  useEffect(() => {
+    latest.current = load;
+  }, [load]);
+  const refresh = useOneAtATime(() =>
+    latest.current(null, (old, page) => {
       const rows = withTail(old.rows, page.nodes, listing.isAfter);
       return { rows, end: rows.length > page.nodes.length ? old.end : endOf(page) };
-    });
-  };
+    }),
+  );
   return { ...state, hasMore: state.end !== null, more, refresh };
+}
+
+/** Run a work, and once more after it if it was asked for meanwhile: a slow answer is shown before the next request. */
+function useOneAtATime(work: () => Promise<void>): () => void {
+  const isBusy = useRef(false);
+  const isAsked = useRef(false);
+  return async function run() {
+    isAsked.current = isBusy.current;
+    if (isBusy.current) return;
+    isBusy.current = true;
+    await work();
+    isBusy.current = false;
+    if (isAsked.current) void run();
+  };
 }
 
 function applied<Row>(old: State<Row>, change: Change<Row>): State<Row> {
