@@ -12,6 +12,7 @@ import uvloop
 
 from app.embedded.servers import Servers
 from benchmarks import (
+    arrivals,
     backlog,
     campaigns,
     contacts,
@@ -40,6 +41,7 @@ PROGRAMS: dict[str, Program] = {
     "send": send.measure,
     "contacts": contacts.measure,
     "dashboard": dashboard.measure,
+    "arrivals": arrivals.measure,
     "segments": segments.measure,
     "campaigns": campaigns.measure,
     "handoff": handoff.measure,

@@ -88,7 +88,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
         with harness.product(settings) as product:
             async with async_playwright() as playwright:
                 browser = await launch(playwright)
-                page = await _sign_in(browser, product.port, owner.email, owner.password)
+                page = await sign_in(browser, product.port, owner.email, owner.password)
                 scrolled = {
                     name: [await _scroll(browser, page, *each) for _ in range(rounds)] for name, each in LISTS.items()
                 }
@@ -121,7 +121,8 @@ async def _add_conversations(settings: Settings, account_id: int) -> None:
     await connection.close()
 
 
-async def _sign_in(browser: Browser, port: int, email: str, password: str) -> Page:
+async def sign_in(browser: Browser, port: int, email: str, password: str) -> Page:
+    """Sign a person in, in a new window."""
     page = await browser.new_page(viewport={"width": 1280, "height": 844}, base_url=f"http://127.0.0.1:{port}")
     await page.goto("/login")
     await page.get_by_label("E-mail address", exact=True).fill(email)
