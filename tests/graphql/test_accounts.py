@@ -232,8 +232,8 @@ async def test_a_key_with_the_scope_changes_its_own_account_and_no_other(
 
     await post(http, CHANGE, Authorization=f"Bearer {key.text}")
 
-    rows = await ACCOUNTS.read(services, "id", "region")
-    assert rows == [(account.account_id, "GB"), (other.account_id, "US")]
+    regions = dict(await ACCOUNTS.read(services, "id", "region"))
+    assert regions == {account.account_id: "GB", other.account_id: "US"}
     seen = await post(http, {"query": "{ account { region } }"}, Authorization=f"Bearer {other.svc_key}")
     assert seen.json()["data"] == {"account": {"region": "US"}}
 
