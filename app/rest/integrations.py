@@ -54,10 +54,8 @@ class Addresses:
     async def receive(self, request: Request) -> Response:
         """Receive an event: one without a valid proof is counted for its sender before anything is written."""
         kind, path = request.path_params["kind"], request.path_params.get("address", "")
-        delivery, sender = (
-            Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY))),
-            address_of(request),
-        )
+        delivery = Delivery(dict(request.headers), bytes(await read_body(request, MAX_BODY)))
+        sender = address_of(request)
         try:
             address = self._intake.find_address(kind, delivery, path)
             integration = await self._intake.find(kind, address)
