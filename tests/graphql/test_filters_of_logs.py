@@ -53,6 +53,7 @@ FILTERS = [
     ("webhook_deliveries", "answer: client_error", {"answer_status": 404}),
     ("webhook_deliveries", "answer: none", {"answer_status": None}),
     ("webhook_deliveries", "answer_status: 404", {"answer_status": 404}),
+    ("webhook_deliveries", "answer_status: 204", {"answer_status": 204}),
     ("ledger_entries", "type: dispute", {"type": "dispute"}),
     ("conversations", "status: snoozed", {"status": "snoozed"}),
     ("conversations", "unread_only: true", {"unread_count": 2}),
