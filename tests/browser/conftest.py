@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from app.domain.onboarding.service import Opened
 from app.jobs.live import Announcer
 from app.services import Services
 from tests.browser.chromium import build_dashboard, install_packages, launch
-from tests.browser.screen import Windows
+from tests.browser.screen import PATIENCE_MS, Windows
 from tests.graphql.live import Scene, Served, serving
 from tests.node import BUILD
 
@@ -29,7 +29,8 @@ def packages() -> Path:
 
 @pytest.fixture(scope="session")
 async def browser(packages: Path, anyio_backend: object) -> AsyncGenerator[Browser]:
-    """Start Chromium, once for the tests of a process."""
+    """Start Chromium, once for the tests of a process; its assertions wait as long as its actions."""
+    expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
         yield await launch(playwright)
 

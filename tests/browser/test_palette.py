@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from playwright.async_api import expect
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -30,9 +31,14 @@ async def contact_id(services: Services, account: Opened) -> int:
 
 async def search(screen: Screen, text: str) -> None:
     """Open the palette and type a text."""
-    await screen.page.keyboard.press("Control+k")
-    await screen.page.get_by_role("combobox", name=FIELD).wait_for()
+    await open_palette(screen)
     await screen.page.keyboard.type(text)
+
+
+async def open_palette(screen: Screen) -> None:
+    """Open the palette; keys that follow reach its field."""
+    await screen.page.keyboard.press("Control+k")
+    await expect(screen.page.get_by_role("combobox", name=FIELD)).to_be_focused()
 
 
 async def test_a_person_is_found_and_opened_with_the_keyboard_and_offered_again(
@@ -52,7 +58,7 @@ async def test_a_person_is_found_and_opened_with_the_keyboard_and_offered_again(
     await page.wait_for_url(f"**/contacts/{contact_id}")
     await screen.heading("Anna Ruiz (+1 202-555-0143)").wait_for()
 
-    await page.keyboard.press("Control+k")
+    await open_palette(screen)
     await page.get_by_role("group", name="Recent").get_by_role("option", name="Anna Ruiz").wait_for()
     await page.keyboard.press("Escape")
     await page.get_by_role("combobox", name=FIELD).wait_for(state="hidden")
@@ -80,6 +86,7 @@ async def test_an_action_opens_its_dialog_and_the_keys_are_listed(windows: Windo
     await keys.get_by_text(FIELD).wait_for()
     await page.keyboard.press("Control+k")
     await page.keyboard.press("Escape")
+    await keys.wait_for(state="hidden")
     await page.get_by_role("combobox", name=FIELD).wait_for(state="hidden")
 
     await search(screen, "zzzz")
