@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from playwright.async_api import Route
+from playwright.async_api import Route, expect
 
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations.models import ConversationStatus
@@ -66,6 +66,7 @@ async def test_two_people_answer_one_conversation(windows: Windows, scene: Scene
     await ben.open("/inbox")
     await ben.page.get_by_role("link", name="Is this the bakery?").click()
     await ann.page.keyboard.press("r")
+    await expect(ann.page.get_by_label(FIELD)).to_be_focused()
     await ann.page.keyboard.type("Yes, it is [open] until 6. 🍞")
     await ann.sees("1 part · UCS-2 · 1 credit")
     await ann.page.keyboard.press("Control+Enter")
