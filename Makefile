@@ -124,4 +124,5 @@ $(BIN)/uv: | $(BIN)/pip
 
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer was found. Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Installing the dependencies in .venv: this can take some minutes." >&2
 	@$(PYTHON) -m venv .venv
