@@ -31,7 +31,7 @@ describe(
         "score_high": "The highest score first.",
         "date_added": "The latest added first.",
         "date_updated": "The latest changed first.",
-        "last_message": "The latest message first. Contacts without a message are not in this list.",
+        "last_message": "The latest last_message_at first. Contacts without it are not in this list.",
     },
 )
 

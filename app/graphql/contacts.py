@@ -149,7 +149,8 @@ class Contact:
 
     @strawberry.field(
         graphql_type=datetime | None,
-        description="The time of the last message from or to the contact; null before the first.",
+        description="The time of the last message from or to the contact, without texts of campaigns, sequences and "
+        "automations; null before the first.",
         directives=guarded("conversations:read"),
     )
     @reads("id")

@@ -19,7 +19,7 @@ from app.domain.messages.models import Message as MessageRow
 from app.domain.messages.reading import ThreadFields
 from app.graphql.accounts import User
 from app.graphql.contacts import Contact
-from app.graphql.core.context import Info, given
+from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.loading import Load, reads
@@ -50,7 +50,7 @@ describe(
     ConversationSort,
     "The order of a list of conversations.",
     {
-        "latest": "The one with the latest message first.",
+        "latest": "The one with the latest last_message_at first.",
         "oldest_waiting": "Only those whose contact waits for an answer, the one that has waited for longest first.",
     },
 )
@@ -91,11 +91,19 @@ class Conversation:
     wrong_number: bool = strawberry.field(
         description="True when a reply said that the number belongs to another person."
     )
-    last_message_at: datetime = strawberry.field(description="The time of the latest message.")
     waiting_since: datetime | None = strawberry.field(
         description="The time of the contact's first text that has no answer; null if the contact waits for none."
     )
     created_at: datetime = strawberry.field(description="The time of its first message.")
+
+    @strawberry.field(
+        description="The time of the latest message; of one of a campaign, sequence or automation only if it has no "
+        "other."
+    )
+    @reads("last_message_at", "last_outbound_at", "created_at")
+    def last_message_at(self) -> datetime:
+        """Return the time of the latest message."""
+        return row_of(self, models.Conversation).shown_at
 
     @strawberry.field(
         graphql_type=BigInt | None,
@@ -134,7 +142,9 @@ class Conversation:
         return info.context.load(accounts.find_users, self.assignee_id)
 
     @strawberry.field(
-        graphql_type=Message | None, description="The latest message.", directives=guarded("messages:read")
+        graphql_type=Message | None,
+        description="The latest message; one of a campaign, sequence or automation only if it has no other.",
+        directives=guarded("messages:read"),
     )
     @reads("id")
     def last_message(self, info: Info) -> Load[Any]:
@@ -205,7 +215,9 @@ class ConversationQuery:
 
     @strawberry.field(
         graphql_type=Connection[Conversation],
-        description="The account's conversations, the one with the latest message first.",
+        description="The account's conversations, the one with the latest last_message_at first. Those with texts of "
+        "campaigns, sequences and automations only, which the contact has not answered, are found by search and "
+        "contact_id.",
         directives=guarded("conversations:read"),
     )
     async def conversations(

@@ -16,12 +16,16 @@ KINDS = {
 
 
 def record_change(unit: UnitOfWork, conversation: Conversation, before: ConversationChanged) -> None:
-    """Record a change since `before`: the event and the entries, and a new version if other users see the change."""
+    """Record a change since `before`: the event and the entries, and a new version if other users see the change.
+
+    The conversation is in lists from now on, also if it has promotional texts only.
+    """
     after = ConversationChanged.of(unit, conversation)
     if after.shared != before.shared:
         conversation.version += 1
     if after == before:
         return
+    conversation.last_message_at = conversation.shown_at
     outbox.record(unit, after.since(before), conversation.contact_id)
     if (after.status, after.snoozed_until) != (before.status, before.snoozed_until):
         _add(unit, conversation, KINDS[ConversationStatus(conversation.status)])

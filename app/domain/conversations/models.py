@@ -1,12 +1,15 @@
 """Tables of conversations, and of the notes and events in them."""
 
 import enum
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
+
+UNLISTED = datetime.fromtimestamp(0, UTC)
+"""The `last_message_at` of a conversation that has promotional texts only: it is in no view of the inbox."""
 
 
 class ConversationStatus(enum.StrEnum):
@@ -44,7 +47,9 @@ class Conversation(Base):
     `sending_number` is the number of the account that its latest message was sent from, or arrived at. `version` grows
     with each outbound text, and with each change of the status or the assignee by a caller, so that two people do not
     answer at once. `waiting_since` is the time of the contact's first text that was not answered; null once a text
-    other than a promotional one was sent, the conversation was closed, or the contact opted out.
+    other than a promotional one was sent, the conversation was closed, or the contact opted out. `last_message_at`,
+    which orders lists, is the time of the latest text other than promotional ones, which would push the conversations
+    with people away; `UNLISTED` until there is one, or a user changes the conversation.
     """
 
     __tablename__ = "conversations"
@@ -109,6 +114,12 @@ class Conversation(Base):
     last_inbound_at: Mapped[datetime | None]
     last_outbound_at: Mapped[datetime | None]
     created_at: Mapped[Created]
+
+    @property
+    def shown_at(self) -> datetime:
+        """Return the time of the last message to show: of a promotional one only if there is no other."""
+        is_listed = self.last_message_at > UNLISTED
+        return self.last_message_at if is_listed else self.last_outbound_at or self.created_at
 
 
 class ConversationEntry(Base):

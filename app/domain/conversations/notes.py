@@ -21,8 +21,9 @@ class NotNoteAuthor(DomainError):
 
 
 async def add(unit: UnitOfWork, conversation_id: int, body: str) -> ConversationEntry:
-    """Add a note to a conversation; raise `InvalidInput` or `NotFound`."""
-    conversation = await queries.get(unit, conversation_id)
+    """Add a note to a conversation, which lists show from now on; raise `InvalidInput` or `NotFound`."""
+    conversation = await queries.get(unit, conversation_id, lock=True)
+    conversation.last_message_at = conversation.shown_at
     note = ConversationEntry(
         account_id=unit.actor.account_id,
         conversation_id=conversation.id,
@@ -31,7 +32,7 @@ async def add(unit: UnitOfWork, conversation_id: int, body: str) -> Conversation
         body=_checked(body),
         created_at=unit.clock.now(),
     )
-    await unit.save(note)
+    await unit.save(note, conversation)
     outbox.record(unit, _event(NoteAdded, unit, conversation, note), conversation.contact_id)
     return note
 

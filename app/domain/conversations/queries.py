@@ -41,6 +41,7 @@ IS_UNASSIGNED = Conversation.assignee_id.is_(None)
 IS_WAITING = Conversation.waiting_since.is_not(None)
 OPT_OUT = Conversation.possible_opt_out == true()
 IS_SNOOZED = Conversation.snoozed_until.is_not(None)
+IS_LISTED = Conversation.last_message_at > literal_column("'epoch'::timestamptz")
 """The conditions of partial indexes, as constants: a plan for any parameters could not use the index."""
 
 
@@ -49,7 +50,8 @@ class ConversationFilter:
     """Filter of a list of conversations.
 
     `search` matches the name, the phone and the e-mail address of the contact. `phone_number_id` is the number that the
-    latest text was sent from, or arrived at.
+    latest text was sent from, or arrived at. Conversations that have promotional texts only are found by `search` and
+    by `contact_id`.
     """
 
     status: ConversationStatus | None = None
@@ -99,14 +101,14 @@ def by_last_message(
     account_id: InstrumentedAttribute[int], contact_id: InstrumentedAttribute[int]
 ) -> tuple[type[Conversation], ColumnElement[bool], Order]:
     """Return a table, the condition of its join, and an order: contacts by their last message, the latest first."""
-    of_contact = and_(Conversation.account_id == account_id, Conversation.contact_id == contact_id)
+    of_contact = and_(Conversation.account_id == account_id, Conversation.contact_id == contact_id, IS_LISTED)
     return Conversation, of_contact, ORDERS[ConversationSort.latest]
 
 
 async def find_last_messages(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, datetime]:
-    """Return the times of the last messages from and to contacts, by contact id."""
+    """Return the times of the last messages from and to contacts other than promotional ones, by contact id."""
     own = Conversation.account_id == unit.actor.account_id, records.among(Conversation.contact_id, contact_ids)
-    rows = await unit.rows(select(Conversation.contact_id, Conversation.last_message_at).where(*own))
+    rows = await unit.rows(select(Conversation.contact_id, Conversation.last_message_at).where(*own, IS_LISTED))
     return {row[0]: row[1] for row in rows}
 
 
@@ -198,12 +200,17 @@ def _filtered(unit: UnitOfWork, wanted: ConversationFilter) -> Select[Conversati
         statement = statement.where(IS_UNASSIGNED)
     if wanted.possible_opt_out:
         statement = statement.where(OPT_OUT)
+    return _searched(unit, statement, wanted)
+
+
+def _searched(unit: UnitOfWork, statement: Select[Conversation], wanted: ConversationFilter) -> Select[Conversation]:
+    """Return the statement for the search of a filter; without one, only for conversations that lists show."""
     if wanted.search and wanted.search.strip():
-        statement = statement.where(Conversation.contact_id.in_(contacts.matching(unit, wanted.search.strip())))
-    return statement
+        return statement.where(Conversation.contact_id.in_(contacts.matching(unit, wanted.search.strip())))
+    return statement.where(IS_LISTED) if wanted.contact_id is None else statement
 
 
 def _count(unit: UnitOfWork, *conditions: ColumnElement[bool]) -> ColumnElement[int]:
     own = Conversation.account_id == unit.actor.account_id
-    some = select(Conversation.id).where(own, *conditions).limit(MAX_COUNTED).subquery()
+    some = select(Conversation.id).where(own, IS_LISTED, *conditions).limit(MAX_COUNTED).subquery()
     return select(func.count()).select_from(some).scalar_subquery()

@@ -1,16 +1,21 @@
 """SQL fragments on conversations for the statements of other areas."""
 
 OPEN = """
-INSERT INTO conversations (account_id, contact_id, sending_number, last_message_at, created_at)
-SELECT DISTINCT ON (contact_id) account_id, contact_id, sending_number, $4::timestamptz, $4::timestamptz
-FROM unnest($1::bigint[], $2::bigint[], $3::text[]) WITH ORDINALITY AS r(account_id, contact_id, sending_number, place)
+INSERT INTO conversations (account_id, contact_id, sending_number, last_message_at, last_outbound_at, version,
+  created_at)
+SELECT DISTINCT ON (contact_id) account_id, contact_id, sending_number,
+  CASE WHEN bool_or(is_answer) OVER texts THEN $4::timestamptz ELSE 'epoch' END, $4, count(*) OVER texts, $4
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $5::bool[]) WITH ORDINALITY
+  AS r(account_id, contact_id, sending_number, is_answer, place)
+WINDOW texts AS (PARTITION BY contact_id)
 ORDER BY contact_id, place DESC
 ON CONFLICT (contact_id) DO UPDATE SET contact_id = excluded.contact_id
 RETURNING id, contact_id, xmax = 0 AS is_new
 """
-"""Open the conversations of the accounts `$1` with the contacts `$2`, about the sending numbers `$3`, at `$4`.
+"""Open the conversations of the accounts `$1` by texts to the contacts `$2` from the sending numbers `$3`, at `$4`.
 
-Those that another transaction has opened meanwhile are returned too.
+One that has promotional texts only, by `$5`, is in no list. Those that another transaction has opened meanwhile are
+returned too; the texts have yet to `touch` them.
 """
 
 
@@ -53,12 +58,14 @@ def waits_since(latest: str, span: str) -> str:
 def touch(rows: str, at: str) -> str:
     """Return the update of conversations for texts, rows of `id, sending_number, is_answer, is_person, place`.
 
-    The number of the latest text of each counts. A contact that any text answers waits no longer. AI agents pause where
-    a person answers.
+    The number of the latest text of each counts. A contact that any text answers waits no longer; other texts, which
+    are promotional, leave the conversation at its place in lists, and so change no index. AI agents pause where a
+    person answers.
     """
     return f"""
-  UPDATE conversations SET last_message_at = {at}, last_outbound_at = {at}, sending_number = latest.sending_number,
-    version = version + 1, waiting_since = CASE WHEN latest.is_answered THEN NULL ELSE waiting_since END,
+  UPDATE conversations SET last_outbound_at = {at}, sending_number = latest.sending_number, version = version + 1,
+    last_message_at = CASE WHEN latest.is_answered THEN {at} ELSE last_message_at END,
+    waiting_since = CASE WHEN latest.is_answered THEN NULL ELSE waiting_since END,
     ai_state = CASE WHEN latest.by_person AND ai_state = 'active' THEN 'paused' ELSE ai_state END
   FROM (
     SELECT DISTINCT ON (id) id, sending_number, bool_or(is_answer) OVER (PARTITION BY id) AS is_answered,

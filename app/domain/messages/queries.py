@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ARRAY, BigInteger, Select, func, literal, or_, select, true
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Select, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.kernel import paging, records
@@ -127,12 +127,10 @@ async def list_of_contact(unit: UnitOfWork, contact_id: int, before: Place | Non
 
 
 async def find_last(unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Message]:
-    """Return the latest message of each conversation, by conversation id."""
-    wanted = select(func.unnest(literal(conversation_ids, ARRAY(BigInteger))).label("id")).subquery()
-    latest = _own(unit).where(Message.conversation_id == wanted.c.id).order_by(Message.id.desc()).limit(1)
-    each = aliased(Message, latest.lateral())
-    found = await unit.all(select(each).select_from(wanted.join(each, true())))
-    return {message.conversation_id: message for message in found}
+    """Return the latest message of each conversation, by conversation id: a promotional one if there is no other."""
+    found = await _find_latest(unit, conversation_ids, Message.purpose != Purpose.promotional)
+    rest = [id for id in conversation_ids if id not in found]
+    return found | await _find_latest(unit, rest) if rest else found
 
 
 Read = tuple[int, int | None]
@@ -189,6 +187,16 @@ async def list_waiting(unit: UnitOfWork, contact_id: int) -> Sequence[Message]:
     """Return the pending messages to a contact in id order, locked."""
     waiting = _own(unit).where(Message.contact_id == contact_id, Message.status == MessageStatus.pending)
     return await unit.all(waiting.order_by(Message.id).with_for_update())
+
+
+async def _find_latest(
+    unit: UnitOfWork, conversation_ids: Sequence[int], *conditions: ColumnElement[bool]
+) -> dict[int, Message]:
+    wanted = select(func.unnest(literal(conversation_ids, ARRAY(BigInteger))).label("id")).subquery()
+    own = _own(unit).where(Message.conversation_id == wanted.c.id, *conditions)
+    each = aliased(Message, own.order_by(Message.id.desc()).limit(1).lateral())
+    found = await unit.all(select(each).select_from(wanted.join(each, true())))
+    return {message.conversation_id: message for message in found}
 
 
 def _own(unit: UnitOfWork) -> Select[Message]:

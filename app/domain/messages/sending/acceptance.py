@@ -29,6 +29,7 @@ from app.domain.messages.eligibility.facts import AddedContact, OpenedConversati
 from app.domain.messages.eligibility.gates import Gate
 from app.domain.messages.eligibility.limited import LimitedBatch, is_limited
 from app.domain.messages.events import SendBlocked
+from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Acceptance, Condition, Phone, SendRequest
 from app.domain.messages.reservations import Reservations, Wanted
 from app.domain.messages.sending import scheduling
@@ -64,8 +65,8 @@ QUEUED = """
 """
 TOUCHED = """
   SELECT id, sending_number, purpose <> 'promotional' AS is_answer, is_person, place
-  FROM unnest($4::bigint[], $5::text[], $8::text[], $26::bool[]) WITH ORDINALITY
-    AS v(id, sending_number, purpose, is_person, place)
+  FROM unnest($4::bigint[], $5::text[], $8::text[], $26::bool[], $27::bool[]) WITH ORDINALITY
+    AS v(id, sending_number, purpose, is_person, is_first, place) WHERE NOT is_first
 """
 WRITE = f"""
 WITH sent AS (
@@ -267,6 +268,7 @@ class Batch:
             [each.expires_at for each in accepted],
             [request.send.original_body for request in requests],
             [request.is_of_person for request in requests],
+            [each.opens_conversation for each in accepted],
         )
         await self.limited.write(connection)
         await scheduling.write(connection, accepted)
@@ -293,7 +295,8 @@ class Batch:
         opened: dict[int, OpenedConversation] = {}
         if first:
             accounts, people = [each.request.account_id for each in first], [each.contact_id for each in first]
-            wanted = accounts, people, [each.row.phone_number for each in first], self.now
+            answers = [each.request.send.purpose is not Purpose.promotional for each in first]
+            wanted = accounts, people, [each.row.phone_number for each in first], self.now, answers
             rows = itertools.starmap(OpenedConversation, await connection.fetch(conversations.OPEN, *wanted))
             opened = {row.contact_id: row for row in rows}
         for each in self.accepted:
@@ -301,6 +304,7 @@ class Batch:
             each.conversation_id = opened[each.contact_id].id if known is None else known
         new = {row.contact_id for row in opened.values() if row.is_new}
         for each in first:
+            each.opens_conversation = opened[each.contact_id].is_new
             if each.contact_id in new:
                 new.discard(each.contact_id)
                 self.events.append((each.request, each.contact_id, self._new_conversation(each)))

@@ -13,7 +13,8 @@ from app.domain.messages.requests import Acceptance, SendRequest
 class AcceptedSend:
     """A send that passed all gates, to be written in this transaction.
 
-    One that obeys quiet hours and caps `leaves_at` a time, and expires at another.
+    One that `opens_conversation` is among its first texts, which are written together with it. One that obeys quiet
+    hours and caps `leaves_at` a time, and expires at another.
     """
 
     request: SendRequest
@@ -29,6 +30,7 @@ class AcceptedSend:
     expires_at: datetime | None = None
     contact_id: int = 0
     conversation_id: int = 0
+    opens_conversation: bool = False
 
     @property
     def acceptance(self) -> Acceptance:
