@@ -56,7 +56,7 @@ class Load(NamedTuple, Generic[T]):
         return self.loader.load(self.key)
 
 
-Resolver = TypeVar("Resolver", bound=Callable[..., Load[Any]])
+Resolver = TypeVar("Resolver", bound=Callable[..., Any])
 
 _READ: dict[Callable[..., Any], frozenset[str]] = {}
 

@@ -38,7 +38,7 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
     countAgain({ requestPolicy: 'network-only' });
   });
   useUpdates((update) => {
-    if (update === 'missed' || 'conversation' in update || update.__typename === 'CampaignUpdate') refresh();
+    if (update === 'missed' || 'conversation' in update) refresh();
   });
   useMoves(pages.rows, view, openId);
   return (
