@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tests.e2e.processes import ROOT, Example, examples
 
+SHELL = "bash"
+"""The shell in which the tests run the blocks; tests/e2e/test_document_shells.py proves that others do the same."""
 SHELLS = [shell for shell in ("bash", "zsh") if shutil.which(shell)]
 PAGES = [path for path in (*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md"))) if examples(path.read_text())]
 TRIALS = ("smpp.md", "telnyx.md", "twilio.md")
@@ -19,7 +21,7 @@ ELSEWHERE = {
     "code": "tests/e2e/test_document_blocks.py runs it, with a code that a browser has received",
     "https": "tests/e2e/test_document_starts.py runs it, with a certificate",
     "make": "tests/e2e/test_document_starts.py runs it, in a folder of its own",
-    "reference": "tests/rest/test_reference.py runs it in each shell, with records that have its ids",
+    "reference": "tests/rest/test_reference.py runs it, with records that have its ids",
     "restore": "tests/e2e/test_backup.py runs it, on an empty data folder",
 }
 """Marks of blocks that another test runs."""

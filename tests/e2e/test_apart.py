@@ -17,7 +17,7 @@ from app.embedded.servers import Servers
 from tests.db.databases import execute
 from tests.e2e.backgrounds import running
 from tests.e2e.commands import complete
-from tests.e2e.pages import SHELLS, blocks_of
+from tests.e2e.pages import SHELL, blocks_of
 from tests.e2e.processes import await_ready, environment, free_port, is_ready, starting, until
 from tests.e2e.terminals import terminal
 
@@ -90,22 +90,19 @@ def test_web_and_worker_wait_for_the_schema_and_then_send(tmp_path: Path, settin
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_commands_of_the_page_run_the_service_on_own_servers(
-    tmp_path: Path, settings: dict[str, object], shell: str
-) -> None:
+def test_the_commands_of_the_page_run_the_service_on_own_servers(tmp_path: Path, settings: dict[str, object]) -> None:
     migrate, web, worker, create = blocks_of("docs/operating.md", "apart")
-    port, database = free_port(), f"of_{shell}"
+    port, database = free_port(), "of_the_page"
     address = str(settings["DATABASE_URL"])
     asyncio.run(execute(address, f"CREATE DATABASE {database}"))
     own = {"DATABASE_URL": address.replace("/messaging?", f"/{database}?"), "PORT": port}
     env = environment(tmp_path, **settings | own)
     env["PATH"] = f"{tmp_path}/.venv/bin:{env['PATH']}"
     with terminal(tmp_path):
-        migrated = shown_by(shell, migrate, tmp_path, env)
-        with running(shell, web, tmp_path, env), running(shell, worker, tmp_path, env):
+        migrated = shown_by(migrate, tmp_path, env)
+        with running(SHELL, web, tmp_path, env), running(SHELL, worker, tmp_path, env):
             until(lambda: is_ready(f"http://127.0.0.1:{port}"))
-            created = shown_by(shell, create, tmp_path, env)
+            created = shown_by(create, tmp_path, env)
             [key] = re.findall(r"svc_[\w-]{20,}", created)
             headers = {"X-API-Key": key}
             sent = send(f"http://127.0.0.1:{port}", headers)
@@ -115,10 +112,10 @@ def test_the_commands_of_the_page_run_the_service_on_own_servers(
     assert message["id"] == sent
 
 
-def shown_by(shell: str, commands: str, folder: Path, env: Mapping[str, str]) -> str:
-    """Run commands in a shell; return what they print."""
+def shown_by(commands: str, folder: Path, env: Mapping[str, str]) -> str:
+    """Run commands; return what they print."""
     done = subprocess.run(
-        [shell, "-e", "-c", commands], cwd=folder, env=env, capture_output=True, text=True, check=False
+        [SHELL, "-e", "-c", commands], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.commands import complete
 from tests.e2e.conftest import Served
-from tests.e2e.pages import ELSEWHERE, PAGES, REFUSED, SHELLS, TERMINAL, blocks_of
+from tests.e2e.pages import ELSEWHERE, PAGES, REFUSED, SHELL, TERMINAL, blocks_of
 from tests.e2e.processes import ROOT, examples
 from tests.oauth.applications import AUTHORIZE, REDIRECT, query_of
 from tests.oauth.browsing import Browsing
@@ -57,12 +57,11 @@ async def receive(served: Served) -> dict[str, str]:
     return {"CODE": query_of(allowed)["code"]} | {name.upper(): opened[name] for name in names}
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_code_that_a_browser_received_is_exchanged_for_tokens(served: Served, shell: str) -> None:
+def test_the_code_that_a_browser_received_is_exchanged_for_tokens(served: Served) -> None:
     [block] = blocks_of("docs/oauth.md", "code")
     env = served.environment() | asyncio.run(receive(served))
 
-    done = subprocess.run([shell, "-e", "-c", block], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run([SHELL, "-e", "-c", block], env=env, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["token_type"] == "Bearer"

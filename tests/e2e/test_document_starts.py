@@ -1,4 +1,4 @@
-"""The commands of the documents that start the service, in each shell."""
+"""The commands of the documents that start the service."""
 
 import ssl
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.serialization import NoEncryption
 
 from tests.e2e.backgrounds import running
-from tests.e2e.pages import SHELLS, blocks_of
+from tests.e2e.pages import SHELL, blocks_of
 from tests.e2e.processes import ROOT, environment, free_port, is_ready, until
 from tests.e2e.terminals import terminal
 from tests.http.test_tls import write_certificate, write_key
@@ -33,20 +33,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_make_serve_starts_the_service(folder: Path, shell: str) -> None:
+def test_make_serve_starts_the_service(folder: Path) -> None:
     [block] = blocks_of("README.md", "make")
     port = free_port()
 
-    with running(shell, block, folder, environment(folder, PORT=port)):
+    with running(SHELL, block, folder, environment(folder, PORT=port)):
         until(lambda: is_ready(f"http://127.0.0.1:{port}"))
     until(lambda: not is_ready(f"http://127.0.0.1:{port}"))
 
     assert (folder / "data" / "secret.key").exists()
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_serve_with_a_certificate_serves_https(folder: Path, shell: str) -> None:
+def test_serve_with_a_certificate_serves_https(folder: Path) -> None:
     [block] = blocks_of("docs/operating.md", "https")
     key = generate_private_key(SECP256R1())
     certificate = write_certificate(folder / "fullchain.pem", key)
@@ -54,6 +52,6 @@ def test_serve_with_a_certificate_serves_https(folder: Path, shell: str) -> None
     trusted, port = ssl.create_default_context(cafile=certificate), free_port()
     env = environment(folder, PORT=port, MESSAGING_ENVIRONMENT="development")
 
-    with running(shell, block, folder, env | {"PATH": f"{folder}/.venv/bin:{env['PATH']}"}):
+    with running(SHELL, block, folder, env | {"PATH": f"{folder}/.venv/bin:{env['PATH']}"}):
         until(lambda: is_ready(f"https://127.0.0.1:{port}", trusted))
     until(lambda: not is_ready(f"https://127.0.0.1:{port}", trusted))

@@ -1,4 +1,4 @@
-"""Every shell command of the README and the documents, word for word, in each shell that is installed."""
+"""Every shell command of the README and the documents, word for word."""
 
 import json
 import subprocess
@@ -11,12 +11,11 @@ import pytest
 from tests.e2e.backgrounds import alone, running
 from tests.e2e.commands import complete
 from tests.e2e.conftest import Served
-from tests.e2e.pages import PAGES, REFUSED, SHELLS, TERMINAL, TRIALS, runnable
+from tests.e2e.pages import PAGES, REFUSED, SHELL, TERMINAL, TRIALS, runnable
 from tests.e2e.processes import Example, until
 from tests.node import install
 from tests.smpp.smscs import SOURCES as SMSC
 
-ADDS_A_CONTACT = "messaging contact create 1 "
 BETWEEN = "\n----\n"
 
 
@@ -25,12 +24,12 @@ def account_of(served: Served, page: Path) -> dict[str, str]:
 
     It is an account of the page's own, or for the trial of a carrier the first one, which that page names.
     """
-    if page.name in TRIALS:
-        return served.environment()
-    opened = json.loads(complete(("demo", "--json"), served.folder, served.environment()).stdout)
-    own = {"URL": served.url, "KEY": opened["svc_key"], "NUMBER": opened["phone_number"]}
     environment = served.environment()
-    return environment | own | {"PATH": f"{served.folder}/.venv/bin:{environment['PATH']}"}
+    environment["PATH"] = f"{served.folder}/.venv/bin:{environment['PATH']}"
+    if page.name in TRIALS:
+        return environment
+    opened = json.loads(complete(("demo", "--json"), served.folder, served.environment()).stdout)
+    return environment | {"URL": served.url, "KEY": opened["svc_key"], "NUMBER": opened["phone_number"]}
 
 
 def is_delivered(served: Served, key: str) -> bool:
@@ -52,19 +51,6 @@ def ask(served: Served, *arguments: str) -> str:
 
 
 @contextmanager
-def removing_contacts(served: Served) -> Iterator[None]:
-    """Delete the contacts that a page has added to the first account: another shell adds them again."""
-
-    def contacts() -> set[str]:
-        return {str(each["id"]) for each in json.loads(ask(served, "contact", "list", "1", "--json"))["nodes"]}
-
-    before = contacts()
-    yield
-    for id in contacts() - before:
-        ask(served, "contact", "delete", "1", id)
-
-
-@contextmanager
 def removing_connections(served: Served) -> Iterator[None]:
     """Release the numbers and remove the connections that a page has added to the first account."""
     yield
@@ -77,23 +63,20 @@ def removing_connections(served: Served) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
-@pytest.mark.parametrize("shell", SHELLS)
-def test_every_example_of_a_page_runs(served: Served, shell: str, page: Path) -> None:
+def test_every_example_of_a_page_runs(served: Served, page: Path) -> None:
     blocks, environment = runnable(page), account_of(served, page)
     with ExitStack() as stack:
-        if any(ADDS_A_CONTACT in block.commands for block in blocks):
-            stack.enter_context(removing_contacts(served))
         if page.name in TRIALS:
             install(SMSC)  # the terminal of a reader has the certificates of the machine; this one does not
             stack.enter_context(alone(page.name))
             stack.enter_context(removing_connections(served))
         for block in blocks:
             if block.mark == TERMINAL:
-                stack.enter_context(running(shell, block.commands, served.folder, environment))
+                stack.enter_context(running(SHELL, block.commands, served.folder, environment))
         asked = [block for block in blocks if block.mark != TERMINAL]
 
         done = subprocess.run(
-            [shell, "-e", "-c", script_of(asked)],
+            [SHELL, "-e", "-c", script_of(asked)],
             cwd=served.folder,
             env=environment,
             capture_output=True,
