@@ -30,7 +30,7 @@ serve: .venv/runtime ## Run the whole service on this machine (PORT=8460 names a
 	@nice -n 19 $(MAKE) --no-print-directory dashboard-files >build/dashboard.log 2>&1 & exec $(BIN)/messaging serve
 
 install: .venv/development ## Make .venv with all that development needs, and build the dashboard
-	@$(MAKE) --no-print-directory dashboard-files || echo "The dashboard is not built: /app says so." >&2
+	@$(BIN)/python hatch_build.py build || echo "The dashboard is not built: /app says so." >&2
 
 dashboard: .venv/development ## Run the dashboard's development server beside `make serve`
 	@$(BIN)/python hatch_build.py dev

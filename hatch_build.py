@@ -26,6 +26,8 @@ SHOWN = [
 ]
 """The files outside of the folder that pages show."""
 SKIP = "MESSAGING_SKIP_DASHBOARD"
+FOR_USE = "--omit=dev"
+"""Leaves out the packages of `make check` and of the development server."""
 
 
 class DashboardHook(BuildHookInterface):  # pyright: ignore[reportMissingTypeArgument]
@@ -34,15 +36,15 @@ class DashboardHook(BuildHookInterface):  # pyright: ignore[reportMissingTypeArg
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build, unless the environment says `MESSAGING_SKIP_DASHBOARD`."""
         if version != "editable" and SKIP not in os.environ:
-            build()
+            build(FOR_USE)
 
 
-def build() -> None:
-    """Build the dashboard, unless its files are those of the present sources."""
+def build(*options: str) -> None:
+    """Build the dashboard, unless its files are those of the present sources; `options` choose the packages."""
     with _turn():
         wanted = digest()
         if _text(TARGET / "stamp") != wanted:
-            install("--omit=dev")
+            install(*options)
             _build(wanted)
 
 
@@ -61,7 +63,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def install(*options: str) -> None:
-    """Install the packages of the lock, unless they are installed: `--omit=dev` leaves out those of `make check`."""
+    """Install the packages of the lock, or those that `options` choose, unless they are installed."""
     lock, stamp = (SOURCES / "package-lock.json").read_text(), PACKAGES / ".installed"
     wanted = lock + " ".join(options)
     if _text(stamp) not in (lock, wanted):
@@ -108,9 +110,11 @@ def _text(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    if sys.argv[1:] == ["build"]:
+        build()
+    elif sys.argv[1:]:
         with _turn():
             install()
         npm("run", "--silent", *sys.argv[1:])
     else:
-        build()
+        build(FOR_USE)

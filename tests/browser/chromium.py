@@ -29,7 +29,7 @@ def build_dashboard() -> Path:
     assert spec.loader
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.build()
+    module.build(module.FOR_USE)
     return module.TARGET
 
 
