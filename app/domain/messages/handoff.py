@@ -2,7 +2,7 @@
 
 A claim is committed before the call and its record after it, so no transaction is open during a call. `Beginnings`
 checks the gates again when the call begins, while the recipient cannot opt out. Promotional texts are claimed after the
-others, few at a time, and no claim of others waits for them.
+others, few at a time, and no claim of others waits for them; while others come, few are in work (`Promotions`).
 
 After a claim that outlives its lease, and after an answer that never came, the carrier is asked whether it has the
 message, again and again with longer waits; the message is sent again only when the carrier certainly does not have it.
@@ -12,6 +12,7 @@ A message whose carrier could not be asked within `Pace.unconfirmed_after` becom
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,14 +30,12 @@ from app.domain.messages import division, outgoing, pacing
 from app.domain.messages.beginnings import Beginnings
 from app.domain.messages.outgoing import PROMOTIONAL, Claim, ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
+from app.domain.messages.promotions import Promotions
 from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.recording import Gone, Recorder, Result, Unconfirmed
 from app.domain.messages.window import Room, Window
 
 C = TypeVar("C", Claim, ClaimedText)
-
-PROMOTIONS_AT_ONCE = 50
-"""The most promotional texts of one claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +71,7 @@ class Handoff:
     _recorder: Recorder = field(init=False)
     _beginnings: Beginnings = field(init=False)
     _limit: TimeLimit = field(init=False)
+    _promotions: Promotions = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
     _claiming: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _promoting: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
@@ -82,6 +82,7 @@ class Handoff:
         """Open the windows."""
         object.__setattr__(self, "sends", Window(self.pace.window))
         object.__setattr__(self, "questions", Window(self.pace.window))
+        object.__setattr__(self, "_promotions", Promotions(self.sends.announce))
         wait = timedelta(seconds=self.pace.ambiguous_wait)
         recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, self._unconfirmed_after)
         object.__setattr__(self, "_recorder", recorder)
@@ -97,6 +98,8 @@ class Handoff:
             waiting = await self._find_waiting()
             urgent = await self._claim_waiting([each for each in waiting if each.lane != PROMOTIONAL])
             self._start(urgent)
+        if urgent:
+            self._promotions.note_urgent()
         is_promoting = await self._promote([each for each in waiting if each.lane == PROMOTIONAL])
         if urgent or is_promoting or (self.sends.free and self._numbers.has_more):
             return True
@@ -169,7 +172,8 @@ class Handoff:
             return False
         async with self._promoting:
             self._is_asked.clear()
-            claimed = await self._claim_waiting(numbers, PROMOTIONS_AT_ONCE)
+            room = self._promotions.find_room()
+            claimed = await self._claim_waiting(numbers, room) if room else ()
             self._start(claimed)
         return bool(claimed) or self._is_asked.is_set()
 
@@ -254,14 +258,20 @@ class Handoff:
 
     async def _hand_over(self, claim: Claim) -> None:
         """Hand a claimed text over, unless the claim is another's by now."""
-        connection = await self._find_connection(claim.carrier)
-        try:
-            begun = await self._beginnings.begin(claim, connection)
-        except UNREACHABLE:
-            await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
-            return
+        with self._work(claim):
+            connection = await self._find_connection(claim.carrier)
+            try:
+                begun = await self._beginnings.begin(claim, connection)
+            except UNREACHABLE:
+                await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
+                return
         if begun:
-            await self._record(begun.text, await begun.result())
+            result = await begun.result()
+            with self._work(claim):
+                await self._record(begun.text, result)
+
+    def _work(self, claim: Claim) -> AbstractContextManager[None]:
+        return self._promotions.work() if claim.lane == PROMOTIONAL else nullcontext()
 
     async def _find_out(self, text: ClaimedText) -> None:
         await self._record(text, Gone() if text.body is None else self._conclude(text, await self._find(text)))

@@ -87,6 +87,11 @@ class Window:
         """Announce when a sixteenth of the window, or every call, has ended."""
         self._ended, self._is_awaited = 0, True
 
+    def announce(self) -> None:
+        """Announce that texts may be claimed again."""
+        if self._on_room:
+            self._on_room()
+
     def announce_in(self, seconds: float) -> None:
         """Announce after a wait that texts may be claimed again, unless that is announced earlier."""
         loop = asyncio.get_running_loop()
@@ -95,7 +100,7 @@ class Window:
             return
         if self._timer:
             self._timer.cancel()
-        self._timer = loop.call_at(at, self._announce)
+        self._timer = loop.call_at(at, self.announce)
 
     async def finish(self) -> None:
         """Wait for the calls in flight; cancel them if the wait is cancelled."""
@@ -111,11 +116,7 @@ class Window:
             task.get_loop().call_exception_handler(context)
         if self._is_awaited and (self._ended >= _step_of(self.size) or not self._calls):
             self._is_awaited = False
-            self._announce()
-
-    def _announce(self) -> None:
-        if self._on_room:
-            self._on_room()
+            self.announce()
 
 
 def _step_of(size: int) -> int:
