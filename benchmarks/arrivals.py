@@ -1,12 +1,11 @@
 """A text that arrives, in Chromium: the time until the open thread shows it, and the list of the inbox.
 
-The sandbox posts it as a carrier does. It is measured in a quiet service, and beside a campaign that is being sent:
-there in the thread alone, for the list shows the latest conversations first, and the campaign makes many at a time.
+The sandbox posts it as a carrier does. It is measured in a quiet service, and beside a campaign that is being sent.
 """
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import quantiles
 
 from playwright.async_api import Page, async_playwright
@@ -47,8 +46,7 @@ SHOWN = """([text, selector]) => new Promise(done => {
 })"""
 """Resolves with the time of the frame in which an element has a text, or after 10 seconds without it."""
 
-THREAD = {"the thread": "[role=log]"}
-PLACES = {**THREAD, "the list": "section[aria-label=Conversations]"}
+PLACES = {"the thread": "[role=log]", "the list": "section[aria-label=Conversations]"}
 
 
 async def measure(on: Stage, rounds: int) -> list[Comparison]:
@@ -62,9 +60,9 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
             async with async_playwright() as playwright:
                 page = await sign_in(await launch(playwright), product.port, owner.email, owner.password)
                 await _open_thread(page, settings, number)
-                quiet = [await _arrivals(page, settings, number, PLACES) for _ in range(rounds)]
+                quiet = [await _arrivals(page, settings, number) for _ in range(rounds)]
                 await _begin_campaign(services, owner.account_id)
-                beside = [await _arrivals(page, settings, number, THREAD) for _ in range(rounds)]
+                beside = [await _arrivals(page, settings, number) for _ in range(rounds)]
                 assert await services.database.pool.fetchval(COUNT_LEFT), "the campaign ended before the texts"
     return [*_compared("in a quiet service", quiet), *_compared(f"beside a campaign to {PEOPLE:,}", beside)]
 
@@ -105,12 +103,12 @@ async def _open_thread(page: Page, settings: Settings, number: str) -> None:
     await page.get_by_role("log").get_by_text("Hello").wait_for()
 
 
-async def _arrivals(page: Page, settings: Settings, number: str, places: Mapping[str, str]) -> dict[str, list[float]]:
+async def _arrivals(page: Page, settings: Settings, number: str) -> dict[str, list[float]]:
     """Receive texts one after another; return the milliseconds until each place shows each text."""
-    found: dict[str, list[float]] = {place: [] for place in places}
+    found: dict[str, list[float]] = {place: [] for place in PLACES}
     for _ in range(TEXTS):
         text = f"Is the table free at {time.time_ns()}?"
-        shown = [asyncio.create_task(page.evaluate(SHOWN, [text, each])) for each in places.values()]
+        shown = [asyncio.create_task(page.evaluate(SHOWN, [text, each])) for each in PLACES.values()]
         await asyncio.sleep(0.05)
         begun = time.time()
         await _receive(settings, number, text)

@@ -2,10 +2,8 @@
 
 import { useEffect, useRef } from 'react';
 
-const PAUSE = 800;
-
-/** Call a function at once, and once more after a pause if it was asked for meanwhile. */
-export function useThrottled(call: () => void): () => void {
+/** Call a function at once, and once more after a pause, in milliseconds, if it was asked for meanwhile. */
+export function useThrottled(call: () => void, pause = 800): () => void {
   const latest = useRef(call);
   const timer = useRef<number>(undefined);
   const isAsked = useRef(false);
@@ -20,6 +18,6 @@ export function useThrottled(call: () => void): () => void {
     timer.current = window.setTimeout(() => {
       timer.current = undefined;
       if (isAsked.current) run();
-    }, PAUSE);
+    }, pause);
   };
 }

@@ -27,6 +27,9 @@ import { filterOf, type InboxSearch, validated, type View, VIEWS } from './views
 const ROW = 60;
 const NEAR_END = 10;
 
+/** The pause between loads of the list, in milliseconds; a load begins after the answer to the one before. */
+const PAUSE = 200;
+
 export function ConversationList({ view, openId }: { view: View; openId?: number }) {
   const { id } = useViewer();
   const navigate = useNavigate();
@@ -36,7 +39,7 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
   const refresh = useThrottled(() => {
     pages.refresh();
     countAgain({ requestPolicy: 'network-only' });
-  });
+  }, PAUSE);
   useUpdates((update) => {
     if (update === 'missed' || 'conversation' in update) refresh();
   });
