@@ -10,9 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from execnet import gateway_io
 from execnet.gateway_base import Popen2IO
+from hypothesis import strategies
 
 from app import gc
 
@@ -23,6 +25,7 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
     if config.pluginmanager.hasplugin("_cov"):  # it follows what a process loads
         return
     _load(config)
+    _draw()
     gc.settle()
     gc.pause()
     copies: list[Copy] = []
@@ -79,16 +82,22 @@ def _serve(reads: int, writes: int, others: tuple[int, ...]) -> None:
 
 def _load(config: pytest.Config) -> None:
     """Import the modules that will be collected; one that fails or warns is left for those that collect it."""
-    for path in _modules(config):
+    for name in ("tests.e2e.preloaded", *_modules(config)):
         with suppress(Exception, pytest.skip.Exception), warnings.catch_warnings():
             warnings.simplefilter("error")
-            import_module(".".join(path.with_suffix("").parts))
+            import_module(name)
 
 
-def _modules(config: pytest.Config) -> Iterator[Path]:
+@hypothesis.settings(max_examples=10, database=None)
+@hypothesis.given(strategies.text())
+def _draw(_: str) -> None:
+    """Let hypothesis read the constants of the application, and the categories of characters, which takes seconds."""
+
+
+def _modules(config: pytest.Config) -> Iterator[str]:
     ignored = [Path(each).resolve() for each in config.getoption("ignore") or ()]
     for argument in config.args:
         named = Path(argument.partition("::")[0]).resolve()
         for path in [named] if named.is_file() else sorted(named.rglob("test_*.py")):
             if path.is_relative_to(config.rootpath) and not any(path.is_relative_to(each) for each in ignored):
-                yield path.relative_to(config.rootpath)
+                yield ".".join(path.relative_to(config.rootpath).with_suffix("").parts)
