@@ -24,6 +24,9 @@ from app.domain.webhooks.stats import AttemptCounts
 PER_ENDPOINT, TRUST = 8, 16
 REFILL, LOW = 64, 32
 LOOK_AGAIN_SECONDS = 1.0
+REST_SECONDS = 0.1
+"""The time between two searches that find fewer deliveries than they ask for, while some are held."""
+
 GONE, BUSY = 410, frozenset({429, 503})
 
 
@@ -75,6 +78,7 @@ class DeliveryWorker:
         self._queues: dict[Hashable, deque[Due]] = defaultdict(deque[Due])
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
+        self._search_at = 0.0
         self._posts: set[asyncio.Timeout] = set()
         self._trusted = TRUST * PER_ENDPOINT if not subscription.has_lapsed else 2 * TRUST
         self._begun_at = asyncio.get_running_loop().time()
@@ -112,12 +116,18 @@ class DeliveryWorker:
             self._collect()
 
     async def _refill(self) -> bool:
-        """Fetch due deliveries when fewer than `LOW` are held; return False when no work is left."""
-        if self._may_start() and len(self._held) < LOW:
-            for delivery in await self._fetch():
+        """Fetch due deliveries when few are held; return False when no work is left."""
+        if self._may_start() and self._is_short():
+            found, loop = await self._fetch(), asyncio.get_running_loop()
+            self._search_at = loop.time() + (REST_SECONDS if len(found) < REFILL else 0)
+            for delivery in found:
                 self._held.add(delivery.id)
                 self._queues[_queue(delivery)].append(delivery)
         return bool(self._active) or (self._may_start() and bool(self._queues))
+
+    def _is_short(self) -> bool:
+        """Return whether to search: no delivery is held, or fewer than `LOW` and there may be more of them."""
+        return not self._held or (len(self._held) < LOW and asyncio.get_running_loop().time() >= self._search_at)
 
     async def _fetch(self) -> Sequence[Due]:
         if self.health.is_half_open and self._held:

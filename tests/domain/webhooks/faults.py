@@ -43,15 +43,17 @@ class Gated:
 
 
 class Flaky:
-    """A pool on which a statement fails a number of times."""
+    """A pool on which a statement fails a number of times; `count` is that of its uses."""
 
     def __init__(self, pool: Pool, statement: str, error: Exception, times: int) -> None:
         self._pool, self._statement, self._error, self.left = pool, statement, error, times
+        self.count = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._pool, name)
 
     async def fetch(self, query: str, *args: Any) -> Any:
+        self.count += query == self._statement
         if query == self._statement and self.left:
             self.left -= 1
             raise self._error

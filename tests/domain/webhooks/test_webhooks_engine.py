@@ -3,16 +3,17 @@
 import asyncio
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from app.domain.webhooks import delivery_worker
+from app.domain.webhooks import delivery_worker, records
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import HttpClient
-from tests.domain.webhooks.faults import with_parts
+from tests.domain.webhooks.faults import Flaky, with_parts
 from tests.domain.webhooks.harness import Harness, stages
 from tests.domain.webhooks.receivers import Held, Post, status
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
@@ -148,6 +149,25 @@ async def test_many_engines_deliver_each_event_once(harness: Harness) -> None:
         await harness.receiver.expect(120)
 
     assert len({(post.path, post.id) for post in harness.receiver.posts}) == len(harness.receiver.posts) == 120
+
+
+async def test_deliveries_are_searched_no_more_while_some_are_held_that_a_search_found_to_be_the_last(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_worker, "REST_SECONDS", 1000.0)
+    harness.pace(lease=60.0)
+    await harness.subscribe()
+    for contact in range(20):
+        await harness.tell("won", contact_id=contact)
+    await harness.dispatcher.run()
+    counting: Any = Flaky(harness.pool, records.FIND_DUE, OSError(), 0)
+    parts = harness.engine.shared.dependencies
+    counted = DeliveryWorkers.of(replace(parts, database=replace(parts.database, pool=counting)))
+    async with harness.at_work(counted):
+        await until(lambda: harness.are_all("delivered"))
+        await until(lambda: harness.is_at_rest())
+
+    assert counting.count == 2
 
 
 async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
