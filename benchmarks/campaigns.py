@@ -63,7 +63,8 @@ WITH person AS MATERIALIZED (
 ), counted AS (
   INSERT INTO capped_texts (message_id, account_id, phone, at) SELECT message_id, account_id, phone, now() FROM person
 ), touched AS (
-  UPDATE conversations v SET last_message_at = now(), sending_number = $3 FROM person WHERE v.id = conversation_id
+  UPDATE conversations v SET last_outbound_at = now(), sending_number = $3, version = version + 1 FROM person
+  WHERE v.id = conversation_id
 )
 INSERT INTO outgoing (message_id, account_id, lane, number, carrier, segments, due_at)
 SELECT message_id, account_id, 3, $3, 'sandbox', 1, now() FROM person
