@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 PAGE = Path(__file__).parents[2] / "docs" / "first-hour.md"
 PICTURES = PAGE.with_suffix("")
-DAYTIME = {range(14, 24): "+1202555", range(7): "+1671555", range(7, 14): "+44790090"}
+DAYTIME = {range(14, 24): "+1202555", range(10): "+1671555", range(10, 14): "+44790090"}
 """The beginning of phones in a place where promotional texts may be sent, by the hour of UTC."""
 
 
