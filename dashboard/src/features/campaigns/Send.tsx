@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
 import { Card, Confirm, Notice, plural, useAct } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
+import { Held } from './Leaving.tsx';
 import { SendCampaign } from './mutations.ts';
 import { inWords, isPast, startOf, type Timing } from './timing.ts';
 import type { Preview, Previewed } from './usePreview.ts';
@@ -75,6 +76,7 @@ export function Send({ id, timing, preview, isChanged }: SendProps) {
         onConfirm={() => void send()}
       >
         {seen && seen.preview_id !== preview_id && <Difference before={seen} after={shown} />}
+        {timing.when === 'now' && <Held zones={shown.zones} />}
         <p>
           By this you confirm that these people agreed to be texted by you. Whoever has opted out gets nothing. Texts
           that have left cannot be taken back.

@@ -8,6 +8,7 @@ import { useKeys } from '../../shell/keys.ts';
 import { Cost, Icon, Notice } from '../../ui/index.ts';
 import { restored, useDraft } from './drafts.ts';
 import styles from './inbox.module.css';
+import { HeldUntil, isAnswer } from './HeldUntil.tsx';
 import { NoteField } from './NoteField.tsx';
 import { send } from './outbox.ts';
 import { usePresence } from './presence.ts';
@@ -25,12 +26,13 @@ const MODES = [
 
 interface ComposerProps {
   conversation: Conversation;
-  hasInbound: boolean;
+  /** The time of the latest text of the contact. */
+  writtenAt?: string;
   /** The latest text to the contact that another person, or the service, sent. */
   answer?: Message;
 }
 
-export function Composer({ conversation, hasInbound, answer }: ComposerProps) {
+export function Composer({ conversation, writtenAt, answer }: ComposerProps) {
   const { times, conversationId } = useStore(restored);
   const [mode, setMode] = useState('reply');
   const { id } = conversation;
@@ -54,7 +56,7 @@ export function Composer({ conversation, hasInbound, answer }: ComposerProps) {
         <Answer
           key={conversationId === id ? times : 0}
           conversation={conversation}
-          hasInbound={hasInbound}
+          writtenAt={writtenAt}
           answer={answer}
         />
       )}
@@ -68,7 +70,7 @@ function Answer(props: ComposerProps) {
   return <Notice kind="warn">{contact.label} has opted out. Only a START of theirs lets you text them again.</Notice>;
 }
 
-function Field({ conversation, hasInbound, answer }: ComposerProps) {
+function Field({ conversation, writtenAt, answer }: ComposerProps) {
   const client = useClient();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, keep] = useDraft(conversation.id);
@@ -135,7 +137,7 @@ function Field({ conversation, hasInbound, answer }: ComposerProps) {
       <div className={styles.foot}>
         <Cost text={text} to={conversation.contact.phone} />
         <span className={styles.tools}>
-          {hasInbound && <Suggest id={conversation.id} onSuggested={insert} />}
+          {writtenAt && <Suggest id={conversation.id} onSuggested={insert} />}
           <TemplateMenu onChoose={insert} contact={conversation.contact} />
           <SendLater id={conversation.id} text={text} onSent={clear} />
           <Button ml="auto" size="xs" type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
@@ -143,7 +145,8 @@ function Field({ conversation, hasInbound, answer }: ComposerProps) {
           </Button>
         </span>
       </div>
-      {!hasInbound && !isEmpty && (
+      {!isEmpty && !isAnswer(writtenAt) && <HeldUntil to={conversation.contact.phone ?? ''} />}
+      {!writtenAt && !isEmpty && (
         <p className={styles.soft} style={{ margin: '8px 0 0', whiteSpace: 'normal' }}>
           They have not texted you yet: by sending you confirm that they agreed to be texted.
         </p>

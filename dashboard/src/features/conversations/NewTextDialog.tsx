@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { type ShownProps, useShown } from '../../shell/shown.ts';
 import { Cost, Refused, useAct } from '../../ui/index.ts';
+import { HeldUntil } from './HeldUntil.tsx';
 import { FirstText } from './mutations.ts';
 import type { View } from './views.ts';
 
@@ -66,6 +67,7 @@ function NewTextForm({ view, onSent }: { view: View; onSent: () => void }) {
         checked={isAgreed}
         onChange={({ currentTarget }) => setAgreed(currentTarget.checked)}
       />
+      {isAgreed && to.trim() !== '' && <HeldUntil to={to} />}
       {act.refusal && <Refused refusal={act.refusal} />}
       <Button type="submit" fullWidth disabled={!isAgreed || !to || !body.trim()} loading={act.isBusy}>
         Send the text

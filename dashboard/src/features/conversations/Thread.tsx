@@ -68,7 +68,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
         {conversation.possible_opt_out && <Decision id={id} />}
         <Composer
           conversation={conversation}
-          hasInbound={thread.messages.some(isInbound)}
+          writtenAt={thread.messages.findLast(isInbound)?.created_at}
           answer={thread.messages.findLast(isOfOthers)}
         />
       </section>

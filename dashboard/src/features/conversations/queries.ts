@@ -156,6 +156,14 @@ export const threadListing: Listing<ResultOf<typeof Thread>, VariablesOf<typeof 
   isAfter: (row, other) => row.id < other.id,
 };
 
+export const SendExplained = graphql(`
+  query SendExplained($to: String!) {
+    explain_send(to: $to, body: "Hello", consent_attested: true) {
+      deferred_until
+    }
+  }
+`);
+
 export const InboxNumbers = graphql(`
   query InboxNumbers {
     phone_numbers {
