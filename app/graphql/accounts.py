@@ -58,12 +58,15 @@ class Invitation:
     """An invitation."""
 
     id: BigInt = strawberry.field(description="The invitation's id.")
-    email: str = strawberry.field(
-        description="The e-mail address that the invitation is mailed to, and that the user will sign in with."
-    )
+    email: str = strawberry.field(description="The address that it is mailed to, and that the user will sign in with.")
     role: Role = strawberry.field(description="The role of the user.")
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     expires_at: datetime = strawberry.field(description="The time until which it can be accepted.")
+
+    @strawberry.field(description="The folder of its mail while there is no mail server; null with one.")
+    def mail_folder(self, info: Info) -> str | None:
+        """Return the folder of mails."""
+        return info.context.services.settings.mail_folder
 
 
 @strawberry.type(description="The account that the key belongs to.")

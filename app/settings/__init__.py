@@ -114,6 +114,11 @@ class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings, CrmSet
         return self.base_url or f"{'https' if self.tls_cert else 'http'}://127.0.0.1:{self.port}"
 
     @property
+    def mail_folder(self) -> str | None:
+        """Return the folder that mails are written to; None with a mail server."""
+        return None if self.smtp_url else str((self.data / "mail").absolute())
+
+    @property
     def in_development(self) -> bool:
         """Return whether the service is used from this machine only, without https and with a generated secret key."""
         return self.environment == "development"

@@ -17,7 +17,7 @@ from tests.factories.billing import balance_of
 from tests.factories.campaigns import CAMPAIGNS, add_people
 from tests.factories.contacts import add_contacts
 from tests.factories.messages import OUTBOUND
-from tests.factories.quiet_hours import close_for_hours, obey_the_law
+from tests.factories.quiet_hours import obey_the_law
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -76,21 +76,6 @@ async def test_a_campaign_is_previewed_and_sent(windows: Windows, scene: Scene, 
 
     [(status, most, body)] = await CAMPAIGNS.read(scene.services, "status", "max_credits", "body")
     assert (status, most, body) == ("sending", 1, TEXT)
-
-
-async def test_the_confirmation_says_how_many_texts_quiet_hours_hold_and_until_when(
-    windows: Windows, scene: Scene, account: Opened, pictures: Path
-):
-    await close_for_hours(scene.services)
-    await add_contacts(scene.services, account.account_id, ["+12025550143", "+12025550144"])
-    id = await Sending(scene, scene.dispatch).draft("Spring")
-    screen = await windows.owner(account)
-    await screen.open(f"/campaigns/{id}?step=check")
-    await screen.press("Send to 2 people for at most 2 credits")
-    dialog = screen.page.get_by_role("dialog")
-    await dialog.get_by_text("Quiet hours hold 2 texts back until").wait_for()
-    assert await dialog.get_by_role("time").count() == 1
-    await screen.check(pictures, "campaign-confirm-held")
 
 
 async def test_the_whole_life_of_a_campaign_is_led_by_keyboard_alone(

@@ -12,10 +12,8 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.conversations.models import ConversationStatus
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows, shown
-from tests.factories.accounts import ACCOUNTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
-from tests.factories.quiet_hours import close_for_hours
 from tests.graphql.live import PHONE, Scene, Served, serving
 from tests.node import NODE
 
@@ -253,32 +251,6 @@ async def test_a_first_text_begins_a_conversation(windows: Windows, scene: Scene
     await screen.page.get_by_role("log").get_by_text("Your table is booked.").wait_for()
 
     assert await sent(scene) == ["Your table is booked."]
-
-
-async def test_a_text_that_quiet_hours_will_hold_says_so_before_it_is_sent(
-    windows: Windows, scene: Scene, account: Opened
-):
-    await close_for_hours(scene.services)
-    await ACCOUNTS.change(scene.services, limits_transactional=True)
-    await scene.receive("Hi")
-    screen = await windows.owner(account)
-    page = screen.page
-    held = page.get_by_text("it is outside the hours in which this person may be texted.")
-    await screen.open("/inbox")
-    await screen.press("New text")
-    await screen.fill("Phone", "+12025550199")
-    await page.get_by_role("textbox", name="Text", exact=True).fill("Your table is booked.")
-    await page.get_by_label("This person agreed to be texted by us.").check()
-    await held.wait_for()
-    await page.get_by_role("button", name="Close").click()
-    await page.get_by_role("link", name="Hi").click()
-    await screen.fill(FIELD, "See you")
-    await page.get_by_text("1 credit").first.wait_for()
-    await expect(held).to_have_count(0)
-
-    await MESSAGES.age(scene.services, "created_at", hours=25)
-    await page.reload()
-    await held.wait_for()
 
 
 async def test_a_sign_out_asks_before_it_deletes_unsent_texts(windows: Windows, scene: Scene, account: Opened):

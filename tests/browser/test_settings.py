@@ -90,6 +90,20 @@ async def test_times_are_shown_in_the_zone_and_the_language_that_a_person_choose
     ]
 
 
+async def test_an_invitation_says_where_its_mail_is_while_there_is_no_mail_server(
+    windows: Windows, scene: Scene, account: Opened, pictures: Path
+):
+    screen = await windows.owner(account)
+    await screen.open("/settings/people")
+    await screen.press("Invite someone")
+    await screen.fill("E-mail address", "ben@example.com")
+    await screen.press("Send the invitation")
+    await screen.sees("No mail server is set up")
+    folder = scene.services.settings.data / "mail"
+    await screen.page.get_by_text(str(folder.absolute()), exact=True).wait_for()
+    await screen.check(pictures, "people-invited")
+
+
 async def make_webhook(screen: Screen) -> None:
     """Make a webhook, and open its page."""
     page = screen.page
@@ -111,6 +125,7 @@ async def test_a_webhook_is_made_tested_and_shows_its_attempts(
     screen = await windows.owner(account)
     page = screen.page
     await make_webhook(screen)
+    await screen.sees("Last 24 hours, without tests")
     await page.get_by_role("combobox", name="Send a test event").click()
     await page.get_by_role("option", name="message.inbound").click()
     await page.get_by_role("button", name="Pending message.inbound Test").click()

@@ -4,7 +4,7 @@ import { Button, Modal, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { type ResultOf, useMay, useViewer } from '../../graphql/index.ts';
-import { Card, Confirm, Failure, Icon, Refused, Skeleton, Table, Time, useAct, words } from '../../ui/index.ts';
+import { Card, Confirm, Failure, Icon, Notice, Refused, Skeleton, Table, Time, useAct, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { ChangeRole, Invite, Remove, Withdraw } from './mutations.ts';
 import { Invitations, People } from './queries.ts';
@@ -147,12 +147,20 @@ function Waiting({ invitations, onChanged }: WaitingProps) {
     if (await again.run({ email, role })) onChanged();
   };
   const refusal = act.refusal ?? again.refusal;
+  const folder = invitations[0]?.mail_folder;
   return (
     <div style={{ marginTop: 16 }}>
       <Card title="Invitations">
+        {folder && (
+          <Notice kind="warn">
+            <span>
+              No mail server is set up: the mails with the links are files in <code>{folder}</code> on the server.
+            </span>
+          </Notice>
+        )}
         {refusal && <Refused refusal={refusal} />}
         <Table
-          label="Invitations"
+          label="Invitations that wait"
           rows={invitations}
           keyOf={({ id }) => id}
           columns={[
@@ -166,7 +174,7 @@ function Waiting({ invitations, onChanged }: WaitingProps) {
                   <Button
                     size="compact-xs"
                     variant="default"
-                    aria-label={`Mail the invitation of ${email} again`}
+                    aria-label={`Mail again the invitation of ${email}`}
                     loading={again.isBusy}
                     onClick={() => void resend(email, role)}
                   >

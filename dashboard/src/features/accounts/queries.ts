@@ -129,6 +129,7 @@ export const Invitations = graphql(`
       email
       role
       expires_at
+      mail_folder
     }
   }
 `);

@@ -52,7 +52,7 @@ function Shown({ webhook, onRefresh }: { webhook: Webhook; onRefresh: () => void
             ['Description', description || '–'],
             ['Events', events.join(', ')],
             ['Made', <Time key="made" at={created_at} full />],
-            ['Last 24 hours', figures(stats)],
+            ['Last 24 hours, without tests', figures(stats)],
             ['Last success', <Time key="success" at={lastSuccess(webhook, pages.rows)} full />],
             ...(failing_since
               ? [['Failing since', <Time key="failing" at={failing_since} full />] as [string, ReactNode]]

@@ -73,7 +73,7 @@ function WebhookTable({ rows }: { rows: Row[] }) {
         },
         { title: 'Events', cell: ({ events }) => <span title={events.join(', ')}>{events.length}</span> },
         { title: 'State', cell: (row) => <WebhookState webhook={row} /> },
-        { title: 'Last 24 hours', cell: ({ stats }) => figures(stats) },
+        { title: 'Last 24 hours, without tests', cell: ({ stats }) => figures(stats) },
         { title: 'Last success', cell: ({ last_success_at }) => <Time at={last_success_at} /> },
       ]}
     />
