@@ -68,9 +68,9 @@ class Screen:
         """Fill in the field with a label."""
         await self.page.get_by_label(label, exact=True).fill(value)
 
-    async def reach(self, role: Role, name: str) -> Locator:
-        """Go by Tab to a control, as a person without a pointer does; return it."""
-        control = self.page.get_by_role(role, name=name, exact=True).first
+    async def reach(self, role: Role, name: str, within: Locator | None = None) -> Locator:
+        """Go by Tab to a control, within a part of the page, as a person without a pointer does; return it."""
+        control = (within or self.page).get_by_role(role, name=name, exact=True).first
         await control.wait_for(state="attached")
         for _ in range(FARTHEST):
             if await control.evaluate("each => each === document.activeElement"):

@@ -124,7 +124,7 @@ async def write_by_keyboard(screen: Screen) -> None:
 
 async def send_by_keyboard(screen: Screen) -> None:
     """Choose the time of a campaign, look at its texts, and send it."""
-    page, keys = screen.page, screen.page.keyboard
+    page, dialog = screen.page, screen.page.get_by_role("dialog")
     await screen.enter("Next: When")
     await screen.reach("radio", "At once")
     await screen.enter("Next: Check")
@@ -132,10 +132,9 @@ async def send_by_keyboard(screen: Screen) -> None:
     await screen.sees("2 of 3")
     await expect(page.get_by_role("button", name="Send to 3 people for at most 3 credits")).to_be_enabled()
     await screen.enter("Send to 3 people for at most 3 credits")
-    await expect(page.get_by_role("dialog").get_by_role("button", name="Keep it")).to_be_focused()
-    await keys.press("Tab")
-    await expect(page.get_by_role("dialog").get_by_role("button", name="Send to 3 people")).to_be_focused()
-    await keys.press("Enter")
+    await expect(dialog.get_by_role("button", name="Keep it")).to_be_focused()
+    await screen.reach("button", "Send to 3 people for at most 3 credits", dialog)
+    await page.keyboard.press("Enter")
     await page.get_by_role("region", name="Progress").wait_for()
 
 
