@@ -26,6 +26,10 @@ TABLE = re.compile(
 """The name of a table. One that a column bears as well is a table where it follows a keyword."""
 
 STATEMENT = re.compile(r"\b(?:SELECT|FROM|JOIN|INTO|UPDATE|DELETE)\b")
+JOINED_BATCH = re.compile(
+    r"\bIN \(\s*SELECT(?:[^()]|\((?:[^()]|\([^()]*\))*\))*?\bLIMIT\b[^()]*\bFOR (?:NO KEY )?UPDATE", re.IGNORECASE
+)
+"""A locked batch as the inner part of a join: a nested loop reads it for each outer row, and locks others each time."""
 REGISTERS = frozenset({"DeletedTable", "ExportedTable", "Table", "find_values", "table"})
 """Calls whose first argument is the name of a table."""
 
@@ -66,3 +70,11 @@ def test_a_row_with_a_lease_counts_its_leases_in_a_column_of_that_name():
     counted = {table.name: "lease" in table.c for table in METADATA.tables.values() if "leased_until" in table.c}
 
     assert counted == {"crm_connections": True, "webhook_subscriptions": True}
+
+
+def test_a_statement_that_locks_a_batch_names_its_rows_by_an_array():
+    paths = [path for path in APP.rglob("*.py") if "migrations" not in path.parts]
+    found = {str(path.relative_to(APP)): JOINED_BATCH.findall(path.read_text()) for path in paths}
+
+    assert {name: batches for name, batches in found.items() if batches} == {}
+    assert JOINED_BATCH.search("DELETE FROM t WHERE id IN (SELECT id FROM t WHERE f(a) ORDER BY id LIMIT 5 FOR UPDATE)")

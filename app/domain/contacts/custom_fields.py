@@ -25,11 +25,12 @@ DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 BOOLEANS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
 
 CLEAR = """
-UPDATE contacts SET custom_fields = custom_fields - CAST(:key AS text), updated_at = :now WHERE id IN (
+UPDATE contacts SET custom_fields = custom_fields - CAST(:key AS text), updated_at = :now WHERE id = ANY(ARRAY(
   SELECT id FROM contacts WHERE account_id = :account_id AND phone > :after AND jsonb_exists(custom_fields, :key)
   ORDER BY phone LIMIT :limit FOR NO KEY UPDATE
-) RETURNING phone
+)) RETURNING phone
 """
+"""The array is read once; a join may read its inner part for each outer row, and lock other rows each time."""
 
 Value = str | int | float | bool
 
