@@ -32,7 +32,8 @@ _SETTINGS = {
     "log_error_verbosity": "terse",
 }
 _DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
-_NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# For tests: several processes, each with services of its own, share the server.
+_NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "400"}
 
 # The builtin locale, so that order and case do not depend on the machine.
 _INITDB = [

@@ -9,14 +9,15 @@ from app.db.partitions import PLAN_ONCE
 from tests.factories.tables import Rows
 
 NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"
+NO_SORTS = "SET LOCAL enable_sort = off"
 
 
-async def plan(pool: Pool, statement: str, *arguments: Any) -> str:
+async def plan(pool: Pool, statement: str, *arguments: Any, settings: Sequence[str] = ()) -> str:
     """Return the plan of a statement; it scans a table sequentially only if no index is usable.
 
     The tables of a test are small, so that PostgreSQL would scan each of them.
     """
-    return "\n".join(await _explain(pool, [NO_SEQUENTIAL_SCANS], statement, *arguments))
+    return "\n".join(await _explain(pool, [NO_SEQUENTIAL_SCANS, *settings], statement, *arguments))
 
 
 @asynccontextmanager
