@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ANSWER = r'{"id": 7, "text": "two  spaces, a *, a ? and a \n"}'
-"""What each program prints: text that a shell changes where a document leaves out the quotation marks."""
+"""The output of each program: text that a shell changes where a document leaves out the quotation marks."""
 GIVEN = ("URL", "KEY", "NUMBER", "CODE", "CLIENT_ID", "CLIENT_SECRET")
 """Variables that a reader has before the first block of a page."""
 OF_THE_SHELL = ("_", "LOGNAME", "OLDPWD", "SHLVL")
@@ -26,15 +26,15 @@ print({answer!r})
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a script did: each call of a program, its exit code and output, and the files that it wrote."""
+class Effects:
+    """The effects of a script: its calls of programs, its exit code and output, and the files that it wrote."""
 
     calls: list[str]
     done: tuple[int, str, str]
     files: dict[str, str]
 
 
-def tell(shell: str, script: str, folder: Path) -> Told:
+def run(shell: str, script: str, folder: Path) -> Effects:
     """Run a script in a folder of its own, in which every program that it may call has a stand-in."""
     shutil.rmtree(folder, ignore_errors=True)  # its path is in the arguments, so each shell gets the same
     work, calls = folder / "work", folder / "calls"
@@ -57,4 +57,4 @@ def tell(shell: str, script: str, folder: Path) -> Told:
         check=False,
     )
     files = {str(path): path.read_text() for path in work.rglob("*") if path.is_file() and path.parent != programs}
-    return Told(calls.read_text().splitlines(), (done.returncode, done.stdout, done.stderr), files)
+    return Effects(calls.read_text().splitlines(), (done.returncode, done.stdout, done.stderr), files)

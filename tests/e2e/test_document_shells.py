@@ -6,22 +6,22 @@ import pytest
 
 from tests.e2e.pages import PAGES, SHELLS
 from tests.e2e.processes import examples
-from tests.e2e.stand_ins import ANSWER, Told, tell
+from tests.e2e.stand_ins import ANSWER, Effects, run
 
 BETWEEN = "\necho; echo ----\n"
-NEEDS_ZSH = pytest.mark.skipif("zsh" not in SHELLS, reason="zsh is not installed")
+NEEDS_ZSH = pytest.mark.skipif("zsh" not in SHELLS, reason="zsh is not installed; .ci/run installs it")
 
 
-def told(script: str, folder: Path) -> list[Told]:
-    """Return what each shell did."""
-    return [tell(shell, script, folder) for shell in SHELLS]
+def run_in_each(script: str, folder: Path) -> list[Effects]:
+    """Return the effects of a script in each shell."""
+    return [run(shell, script, folder) for shell in SHELLS]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_shell_runs_the_programs_of_a_page_as_bash_does(tmp_path: Path, page: Path) -> None:
     blocks = [block.commands for block in examples(page.read_text())]
 
-    first, *others = told(BETWEEN.join(blocks), tmp_path / "reader")
+    first, *others = run_in_each(BETWEEN.join(blocks), tmp_path / "reader")
 
     assert (first.done[0], first.done[2]) == (0, "")
     assert others == [first] * len(others)
@@ -45,7 +45,7 @@ def test_every_shell_runs_the_programs_of_a_page_as_bash_does(tmp_path: Path, pa
     ],
 )
 def test_a_block_that_zsh_reads_otherwise_is_found(tmp_path: Path, block: str) -> None:
-    bash, zsh = told(block, tmp_path / "reader")
+    bash, zsh = run_in_each(block, tmp_path / "reader")
 
     assert bash != zsh
 
@@ -54,7 +54,7 @@ def test_a_block_that_zsh_reads_otherwise_is_found(tmp_path: Path, block: str) -
 def test_the_record_of_a_call_has_its_arguments_its_input_and_its_variables(tmp_path: Path) -> None:
     block = 'export KEY=one; id=$(printf "a\\nb" | curl -s "$URL?x=[1]"); messaging show "$id" > shown.txt'
 
-    bash, zsh = told(block, tmp_path / "reader")
+    bash, zsh = run_in_each(block, tmp_path / "reader")
 
     assert bash == zsh
     curl, messaging = bash.calls

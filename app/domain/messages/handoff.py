@@ -2,7 +2,7 @@
 
 A claim is committed before the call and its record after it, so no transaction is open during a call. `Beginnings`
 checks the gates again when the call begins, while the recipient cannot opt out. Promotional texts are claimed after the
-others, few at a time, and no claim of others waits for them; while others come, few are in work (`Promotions`).
+others, few at a time, and no claim of others waits for them; while others come, few are in progress (`Promotions`).
 
 After a claim that outlives its lease, and after an answer that never came, the carrier is asked whether it has the
 message, again and again with longer waits; the message is sent again only when the carrier certainly does not have it.

@@ -24,7 +24,7 @@ from app.domain.webhooks.stats import AttemptCounts
 PER_ENDPOINT, TRUST = 8, 16
 REFILL, LOW = 64, 32
 LOOK_AGAIN_SECONDS = 1.0
-REST_SECONDS = 0.1
+SEARCH_PAUSE_SECONDS = 0.1
 """The time between two searches that find fewer deliveries than they ask for, while some are held."""
 
 GONE, BUSY = 410, frozenset({429, 503})
@@ -117,15 +117,15 @@ class DeliveryWorker:
 
     async def _refill(self) -> bool:
         """Fetch due deliveries when few are held; return False when no work is left."""
-        if self._may_start() and self._is_short():
+        if self._may_start() and self._needs_search():
             found, loop = await self._fetch(), asyncio.get_running_loop()
-            self._search_at = loop.time() + (REST_SECONDS if len(found) < REFILL else 0)
+            self._search_at = loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
             for delivery in found:
                 self._held.add(delivery.id)
                 self._queues[_queue(delivery)].append(delivery)
         return bool(self._active) or (self._may_start() and bool(self._queues))
 
-    def _is_short(self) -> bool:
+    def _needs_search(self) -> bool:
         """Return whether to search: no delivery is held, or fewer than `LOW` and there may be more of them."""
         return not self._held or (len(self._held) < LOW and asyncio.get_running_loop().time() >= self._search_at)
 

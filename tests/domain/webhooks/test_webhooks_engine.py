@@ -154,7 +154,7 @@ async def test_many_engines_deliver_each_event_once(harness: Harness) -> None:
 async def test_deliveries_are_searched_no_more_while_some_are_held_that_a_search_found_to_be_the_last(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_worker, "REST_SECONDS", 1000.0)
+    monkeypatch.setattr(delivery_worker, "SEARCH_PAUSE_SECONDS", 1000.0)
     harness.pace(lease=60.0)
     await harness.subscribe()
     for contact in range(20):
