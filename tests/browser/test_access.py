@@ -120,7 +120,7 @@ async def test_an_application_is_registered_with_its_secret_shown_once_rotated_a
     await screen.check(pictures, "settings-applications-made")
     await screen.press("I stored it")
     await screen.press("Rotate the secret of Shop")
-    await screen.press("Make a new secret")
+    await screen.press("Create a new secret")
     renewed = (await made.locator("[data-secret]").text_content() or "").strip()
     await screen.press("I stored it")
     await expect(made).to_have_count(0)

@@ -44,7 +44,7 @@ async def fill_in(screen: Screen) -> None:
     await screen.fill("Tag", "hungry")
     await screen.press("Add an action")
     await choose(page, "Action 2", "Mail the owners")
-    await screen.fill("Words of the mail", "A contact asks for the menu.")
+    await screen.fill("Text of the e-mail", "A contact asks for the menu.")
     await screen.press("Move up")
 
 
@@ -58,7 +58,7 @@ async def test_an_automation_is_made_activated_and_explains_its_run(
     await screen.heading("New automation").wait_for()
     await fill_in(screen)
     await screen.check(pictures, "automation-edit")
-    await screen.press("Make it, paused")
+    await screen.press("Create it, paused")
     await screen.heading("Menu").wait_for()
     await screen.press("Activate")
     await screen.press("Activate Menu")
@@ -92,13 +92,13 @@ async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
     await screen.fill("Text", "Hi {nickname}!")
     await page.get_by_role("link", name="Home").click()
     await screen.press("Stay here")
-    await screen.press("Make it, paused")
+    await screen.press("Create it, paused")
     await page.get_by_role("alert").wait_for()
     await screen.fill("Text", "Hi {first_name|there}! Reply STOP to opt out.")
-    await screen.press("Make it, paused")
+    await screen.press("Create it, paused")
     await screen.heading("Welcome").wait_for()
     await page.get_by_role("tab", name="Change").click()
-    await choose(page, "It acts when", "A contact waits for a reply")
+    await choose(page, "Trigger", "A contact waits for a reply")
     await screen.fill("Hours without a reply", "2")
     await screen.press("Save; runs under way keep their actions")
     await screen.sees("When a contact waits 2 hours for a reply")
@@ -114,7 +114,7 @@ async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
 
 async def make_and_activate(screen: Screen, name: str) -> None:
     """Make the automation of the page, and activate it."""
-    await screen.press("Make it, paused")
+    await screen.press("Create it, paused")
     await screen.heading(name).wait_for()
     await screen.press("Activate")
     await screen.press(f"Activate {name}")
@@ -132,7 +132,7 @@ async def test_an_automation_acts_for_contacts_that_satisfy_its_conditions_alone
     await choose(page, "Action 1", "Add a tag")
     await screen.fill("Tag", "customer wrote")
     await screen.press("Add conditions on the contact")
-    await expect(page.get_by_role("button", name="Make it, paused")).to_be_disabled()
+    await expect(page.get_by_role("button", name="Create it, paused")).to_be_disabled()
     for field, option in (("Field", "Stage"), ("Value of Stage", "Won")):
         await page.get_by_role("combobox", name=field, exact=True).click()
         await page.get_by_role("option", name=option, exact=True).click()

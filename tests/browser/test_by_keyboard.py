@@ -37,7 +37,7 @@ async def test_an_api_key_and_a_webhook_are_made_by_keyboard_alone(windows: Wind
     await screen.type("Name", "Shop")
     await screen.reach("checkbox", "contacts:read")
     await page.keyboard.press("Space")
-    await screen.enter("Make the key")
+    await screen.enter("Create the key")
     await page.get_by_role("region", name="The key Shop").wait_for()
     await screen.enter("I stored it")
     assert await API_KEYS.where(name="Shop").only(scene.services, "scopes") == ["contacts:read"]
@@ -46,7 +46,7 @@ async def test_an_api_key_and_a_webhook_are_made_by_keyboard_alone(windows: Wind
     await screen.type("Address", "http://127.0.0.1:9/hook")
     await screen.choose("Events", "message.inbound")
     await page.keyboard.press("Escape")
-    await screen.enter("Make the webhook")
+    await screen.enter("Create the webhook")
     await screen.sees("whsec_")
     assert await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "target_url") == "http://127.0.0.1:9/hook"
 
@@ -64,7 +64,7 @@ async def test_a_sequence_an_automation_and_a_merge_are_done_by_keyboard_alone(
     await screen.heading("New sequence").wait_for()
     await screen.type("Name", "Welcome")
     await screen.type("Text 1", "Welcome! Reply STOP to opt out.")
-    await screen.enter("Make the sequence")
+    await screen.enter("Create the sequence")
     await screen.heading("Welcome").wait_for()
     assert await SEQUENCE_STEPS.read(scene.services, "body") == ["Welcome! Reply STOP to opt out."]
 
@@ -72,7 +72,7 @@ async def test_a_sequence_an_automation_and_a_merge_are_done_by_keyboard_alone(
     await screen.type("Name", "Greet")
     await screen.choose("Action 1", "Add a tag")
     await screen.type("Tag", "new")
-    await screen.enter("Make it, paused")
+    await screen.enter("Create it, paused")
     await screen.heading("Greet").wait_for()
     await screen.enter("Activate")
     await screen.enter("Activate Greet")

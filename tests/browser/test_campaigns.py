@@ -42,7 +42,7 @@ async def test_a_campaign_begins_with_its_name_and_its_audience(
     await screen.check(pictures, "campaigns-empty")
     await screen.press("New campaign")
     await screen.fill("Name", "Spring")
-    await screen.press("Make the campaign")
+    await screen.press("Create the campaign")
     await screen.heading("Spring").wait_for()
     await screen.sees("Choose tags, a segment or a stage")
     await page.get_by_text("Every contact", exact=True).click()
@@ -160,9 +160,9 @@ async def test_an_ai_writes_a_text_that_is_chosen_and_taken_back(
     assert await CAMPAIGNS.only(scene.services, "body") == written[0]
     assert await balance_of(scene.services, account.account_id) == before - 1
 
-    await screen.enter("Put my text back")
+    await screen.enter("Restore my text")
     await expect(field).to_have_value(BODY)
-    await page.get_by_role("button", name="Put my text back").wait_for(state="hidden")
+    await page.get_by_role("button", name="Restore my text").wait_for(state="hidden")
 
 
 async def test_the_audience_leaves_out_tags_and_keeps_conditions_that_were_chosen_elsewhere(

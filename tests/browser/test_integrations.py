@@ -63,7 +63,7 @@ async def map_name_and_tag(screen: Screen) -> None:
     await screen.fill("Path of: First name", "order.name")
     await screen.page.get_by_role("combobox", name="Add these tags").fill("customer")
     await screen.page.keyboard.press("Enter")
-    await screen.press("Save what it does")
+    await screen.press("Save the actions")
     await screen.sees("Saved")
 
 
@@ -78,12 +78,12 @@ async def test_an_inbound_webhook_is_mapped_tried_and_logs_its_events(
     await map_name_and_tag(screen)
     body = orjson.dumps({"order": {"phone": PHONE, "name": "Ann"}}).decode()
     await screen.fill("JSON that a sender would post", body)
-    await screen.press("Show what would be done")
+    await screen.press("Show the result")
     await screen.sees("An event with this body: Created the contact")
     tried = await CONTACTS.count(scene.services)
     await screen.check(pictures, "integration-webhook-tried")
     await screen.fill("JSON that a sender would post", "{")
-    await screen.press("Show what would be done")
+    await screen.press("Show the result")
     await page.locator("[role=status]").get_by_text(re.compile("JSON")).wait_for()
 
     async with httpx2.AsyncClient(base_url=served.base_url) as client:
@@ -114,7 +114,7 @@ async def test_a_failed_event_is_applied_again_after_its_cause_was_removed(
     await open_applier(scene.services).run()
     await screen.press("I stored it")
     await screen.fill("Path of: Phone", "phone")
-    await screen.press("Save what it does")
+    await screen.press("Save the actions")
     await screen.sees("Saved")
     await screen.press("Refresh")
     await page.locator("summary", has_text="Failed").click()

@@ -103,7 +103,7 @@ async def test_a_member_is_not_offered_the_actions_of_owners(windows: Windows, s
     await screen.page.get_by_role("option", name="Campaigns").wait_for()
     labels = await screen.page.get_by_role("option").all_inner_texts()
     assert "Import contacts" in labels
-    assert not {"Add credits", "Make an API key or a webhook"} & set(labels)
+    assert not {"Add credits", "Create an API key or a webhook"} & set(labels)
 
 
 async def test_on_a_phone_a_button_opens_the_palette(

@@ -46,13 +46,13 @@ async def test_a_sequence_is_made_of_texts_that_are_moved_by_keyboard(
     await second.get_by_role("textbox", name="Text 2").fill("{company_name}: first. Reply STOP to opt out.")
     await page.keyboard.press("Alt+ArrowUp")
     await page.get_by_role("region", name="Text 1").get_by_text("1 day, 1 hour").wait_for()
-    await screen.press("Make the sequence")
+    await screen.press("Create the sequence")
     await page.get_by_role("region", name="Text 2").get_by_text("Did you mean {first_name}?").first.wait_for()
     await screen.check(pictures, "sequence-new")
     assert await SEQUENCES.count(scene.services) == 0
 
     await page.get_by_role("textbox", name="Text 2").fill("Second, {first_name}.")
-    await screen.press("Make the sequence")
+    await screen.press("Create the sequence")
     await screen.heading("Welcome").wait_for()
     made = await SEQUENCE_STEPS.read(scene.services, "position", "delay_days", "delay_minutes", "at_minute", "body")
     assert made == [

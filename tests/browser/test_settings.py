@@ -32,7 +32,7 @@ async def test_a_key_is_shown_once_works_and_is_revoked(
     await screen.press("New key")
     await screen.fill("Name", "Shop")
     await page.get_by_label("contacts:read").check()
-    await screen.press("Make the key")
+    await screen.press("Create the key")
     key = (await page.get_by_role("region", name="The key Shop").locator("code").text_content() or "").strip()
     async with httpx2.AsyncClient(base_url=served.base_url, headers={"X-API-Key": key}) as client:
         allowed, refused = await client.get("/contacts"), await client.get("/billing/balance")
@@ -105,7 +105,7 @@ async def test_an_invitation_says_where_its_mail_is_while_there_is_no_mail_serve
 
 
 async def make_webhook(screen: Screen) -> None:
-    """Make a webhook, and open its page."""
+    """Create a webhook, and open its page."""
     page = screen.page
     await screen.open("/settings/keys")
     await screen.press("New webhook")
@@ -113,7 +113,7 @@ async def make_webhook(screen: Screen) -> None:
     await page.get_by_role("combobox", name="Events").click()
     await page.get_by_role("option", name="message.inbound").click()
     await page.keyboard.press("Escape")
-    await screen.press("Make the webhook")
+    await screen.press("Create the webhook")
     await screen.sees("whsec_")
     await page.get_by_role("link", name="http://127.0.0.1:9/hook").click()
     await screen.heading("127.0.0.1:9").wait_for()
@@ -195,14 +195,14 @@ async def test_a_webhook_is_changed_and_gets_a_new_secret(windows: Windows, scen
     await screen.fill("Description", "Orders")
     await screen.press("Save the webhook")
     await screen.sees("Orders")
-    await screen.press("Make a new one")
-    await screen.press("Make a new secret")
+    await screen.press("Create a new one")
+    await screen.press("Create a new secret")
     await screen.sees("whsec_")
     await screen.press("Hide it")
     webhook = await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "id")
     facts = {"event": "message.inbound", "status": "failed", "attempts": 11}
     await add_delivery(scene.services, account.account_id, webhook, **facts)
-    await screen.page.get_by_role("combobox", name="Replay what failed").click()
+    await screen.page.get_by_role("combobox", name="Replay failed deliveries").click()
     await screen.page.get_by_role("option", name="Failed in the last hour").click()
     await screen.sees("1 delivery is sent again.")
     await screen.press("Send 1 delivery again")

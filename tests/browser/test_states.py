@@ -48,13 +48,13 @@ IDLE = "() => new Promise(done => requestIdleCallback(() => requestIdleCallback(
 """Waits until the browser was idle twice; parts of pages are loaded ahead the first time."""
 
 ACTS: tuple[tuple[str, str, dict[str, str], str], ...] = (
-    ("/agents", "New agent", {"Name": "Robin", "Instructions": "Be brief."}, "Make the agent"),
-    ("/campaigns", "New campaign", {"Name": "Autumn"}, "Make the campaign"),
+    ("/agents", "New agent", {"Name": "Robin", "Instructions": "Be brief."}, "Create the agent"),
+    ("/campaigns", "New campaign", {"Name": "Autumn"}, "Create the campaign"),
     ("/contacts", "New contact", {"Phone": "+12025550143"}, "Add the contact"),
     ("/keywords", "New keyword", {"Keyword": "menu"}, "Watch the keyword"),
-    ("/sequences/new", "", {"Name": "Welcome", "Text 1": "Welcome!"}, "Make the sequence"),
+    ("/sequences/new", "", {"Name": "Welcome", "Text 1": "Welcome!"}, "Create the sequence"),
     ("/settings/company", "", {"Company name": "Red Door"}, "Save the company"),
-    ("/settings/keys", "New key", {"Name": "Shop"}, "Make the key"),
+    ("/settings/keys", "New key", {"Name": "Shop"}, "Create the key"),
     ("/settings/profile", "", {"First name": "Ana"}, "Save the name"),
     ("/templates/new", "", {"Name": "Hello", "Text": "Hello!"}, "Save the template"),
 )

@@ -42,7 +42,7 @@ async def test_a_template_is_written_measured_previewed_saved_and_deleted(
     await screen.heading("New template").wait_for()
     await write(screen, "Ready", "Hi {firstname}, it’s ready.")
     await screen.sees("Error")
-    await screen.sees("The text cannot be shown before its error is mended.")
+    await screen.sees("Correct the error to see the text.")
     await screen.press("Save the template")
     await screen.sees("Did you mean {first_name}?")
     assert await TEMPLATES.count(scene.services) == 0

@@ -174,7 +174,7 @@ async def preview_campaign(screen: Screen) -> None:
     await page.get_by_role("link", name="Campaigns", exact=True).click()
     await screen.press("New campaign")
     await screen.fill("Name", "Spring")
-    await screen.press("Make the campaign")
+    await screen.press("Create the campaign")
     await page.get_by_role("combobox", name="With any of the tags").click()
     await page.get_by_role("option", name="vip").click()
     await page.keyboard.press("Escape")
@@ -200,19 +200,19 @@ async def send_campaign(screen: Screen) -> int:
 
 
 async def make_key(screen: Screen) -> str:
-    """Make an API key; return it."""
+    """Create an API key; return it."""
     page = screen.page
     await page.get_by_role("link", name="Settings", exact=True).click()
     await page.get_by_role("link", name=re.compile("API Keys")).click()
     await screen.press("New key")
     await screen.fill("Name", "Shop")
     await page.get_by_label("billing:read", exact=True).check()
-    await screen.press("Make the key")
+    await screen.press("Create the key")
     return (await page.get_by_role("region", name="The key Shop").locator("code").text_content() or "").strip()
 
 
 async def watch_webhook(screen: Screen, address: str) -> None:
-    """Make a webhook, and send it a test event."""
+    """Create a webhook, and send it a test event."""
     page = screen.page
     await screen.press("I stored it")
     await screen.press("New webhook")
@@ -220,7 +220,7 @@ async def watch_webhook(screen: Screen, address: str) -> None:
     await page.get_by_role("combobox", name="Events").click()
     await page.get_by_role("option", name="message.inbound").click()
     await page.keyboard.press("Escape")
-    await screen.press("Make the webhook")
+    await screen.press("Create the webhook")
     await page.get_by_role("link", name=address).click()
     await page.get_by_role("combobox", name="Send a test event").click()
     await page.get_by_role("option", name="message.inbound").click()

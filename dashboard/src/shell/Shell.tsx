@@ -60,7 +60,7 @@ function ConnectionBar() {
   if (state !== 'lost') return null;
   return (
     <div className={styles.bar} role="status">
-      The connection is lost. What you send waits here, and goes out as soon as it is back.
+      The connection is lost. Texts that you send wait here, and are sent as soon as it is back.
     </div>
   );
 }

@@ -10,7 +10,7 @@ export function SignInAgain() {
   const { isEnded } = useStore(session);
   return (
     <Modal opened={isEnded} onClose={() => undefined} withCloseButton={false} title="Your session has ended">
-      <p>Sign in again to go on. Nothing that you typed is lost, and what waits is sent then.</p>
+      <p>Sign in again to go on. Nothing that you typed is lost, and waiting texts are sent then.</p>
       <Button component="a" href={`/login?next=${encodeURIComponent(PATH)}`} target="_blank" data-autofocus>
         Sign in
       </Button>

@@ -29,7 +29,7 @@ const ACTIONS: Offered[] = [
   action('Add credits', '/billing', 'billing:write'),
   action('Transactions', '/billing/transactions', 'billing:read'),
   action('Decide on possible opt-outs', '/inbox/possible-opt-out', 'conversations:write'),
-  action('Make an API key or a webhook', '/settings/keys', 'account:write'),
+  action('Create an API key or a webhook', '/settings/keys', 'account:write'),
   action('Invite people', '/settings/people', 'account:write'),
 ];
 

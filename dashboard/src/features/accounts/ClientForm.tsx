@@ -46,7 +46,7 @@ export function ClientForm({ onMade }: { onMade: (made: Made) => void }) {
         checked={confidential}
         onChange={({ currentTarget }) => setConfidential(currentTarget.checked)}
       />
-      <ScopeChoice label="The most it may ask for" scopes={scopes} onChange={setScopes} />
+      <ScopeChoice label="Scopes that it may ask for" scopes={scopes} onChange={setScopes} />
       {act.refusal && <Refused refusal={act.refusal} />}
       <Button type="submit" loading={act.isBusy} disabled={!name.trim() || redirect_uris.length === 0}>
         Register the application

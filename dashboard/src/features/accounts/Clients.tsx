@@ -142,7 +142,7 @@ function Actions({
           name={`Rotate the secret of ${name}`}
           size="compact-sm"
           title={`Give ${name} a new secret?`}
-          act="Make a new secret"
+          act="Create a new secret"
           state={rotate}
           run={rotated}
         >

@@ -69,8 +69,8 @@ function Question({ account: { id, company_name }, onClose, onDone }: QuestionPr
   return (
     <form onSubmit={(event) => void submit(event)}>
       <p>
-        No text is sent from now on. Contacts, texts, numbers and what is left of the credits go on the day of the
-        deletion, and cannot be brought back. All owners get a mail.
+        No text is sent from now on. Contacts, texts, numbers and the remaining credits are deleted on the day of the
+        deletion, and cannot be restored. All owners get a mail.
       </p>
       <TextInput
         label={`Type ${name} to confirm`}

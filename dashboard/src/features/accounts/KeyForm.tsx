@@ -58,18 +58,13 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
       )}
       <TextInput
         label="Name"
-        description="What uses it, such as Shop or Night shift."
+        description="The program that uses it, such as Shop or Night shift."
         required
         value={name}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
         data-autofocus
       />
-      <ScopeChoice
-        label="What it may do"
-        scopes={scopes}
-        onChange={setScopes}
-        kind={kind === 'automation' ? 'auto' : 'svc'}
-      />
+      <ScopeChoice label="Scopes" scopes={scopes} onChange={setScopes} kind={kind === 'automation' ? 'auto' : 'svc'} />
       <TextInput
         type="date"
         label="Ends after"
@@ -79,7 +74,7 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
       />
       {refusal && <Refused refusal={refusal} />}
       <Button type="submit" loading={general.isBusy || automation.isBusy} disabled={!name.trim()}>
-        Make the key
+        Create the key
       </Button>
     </form>
   );

@@ -110,7 +110,7 @@ function EndOthers({ others, onDone }: { others: number; onDone: () => void }) {
         run={() => act.run({})}
         onDone={onDone}
       >
-        You are signed out everywhere but here. What was typed there and not sent stays in those browsers.
+        You are signed out everywhere but here. Texts that were typed there and not sent stay in those browsers.
       </ConfirmButton>
     </div>
   );

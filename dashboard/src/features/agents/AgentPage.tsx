@@ -100,7 +100,7 @@ function Actions({ agent: { id, name, status, mode } }: { agent: Agent }) {
         run={() => remove.run({ id })}
         onDone={() => void navigate({ to: '/agents' })}
       >
-        What it knows, its decisions and its drafts go with it. Texts that it sent stay in their conversations.
+        Its knowledge, decisions and drafts are deleted with it. Texts that it sent stay in their conversations.
       </ConfirmButton>
       {change.refusal && status === 'active' && <Refused refusal={change.refusal} />}
     </>

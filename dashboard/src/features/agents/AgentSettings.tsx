@@ -35,7 +35,7 @@ const LIMITS = [
 export function AgentSettings({ agent }: { agent: Agent }) {
   return (
     <>
-      <Part title="What it is told" agent={agent} names={['name', 'persona', 'goals', 'instructions']} render={Told} />
+      <Part title="Instructions" agent={agent} names={['name', 'persona', 'goals', 'instructions']} render={Told} />
       <Part
         title="When it answers"
         agent={agent}

@@ -44,7 +44,7 @@ export function AgentsPage() {
       )}
       {pages.rows.length === 0 && !isLoading && !pages.error && (
         <Empty>
-          An AI agent answers texts from what you teach it. Rules that no model decides on say when it may, and it
+          An AI agent answers texts from what you teach it. Rules outside the model decide when it may answer, and it
           drafts for your approval until you choose otherwise.
         </Empty>
       )}

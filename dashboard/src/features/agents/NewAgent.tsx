@@ -47,7 +47,7 @@ export function NewAgent() {
       </Radio.Group>
       {act.refusal && <Refused refusal={act.refusal} />}
       <Button type="submit" loading={act.isBusy} disabled={!name.trim() || !instructions.trim()}>
-        Make the agent
+        Create the agent
       </Button>
     </form>
   );

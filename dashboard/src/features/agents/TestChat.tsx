@@ -57,7 +57,7 @@ export function TestChat({ id }: { id: number }) {
         {shown ? (
           <Verdicts verdicts={shown.answer.gates} passages={shown.answer.passages} />
         ) : (
-          <p className={styles.soft}>The rules that fired for an answer, and what it was made of, are shown here.</p>
+          <p className={styles.soft}>The rules that fired for an answer, and its sources, are shown here.</p>
         )}
       </Card>
     </div>

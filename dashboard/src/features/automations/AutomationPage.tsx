@@ -110,7 +110,7 @@ function Actions({ automation }: { automation: Automation }) {
         run={() => remove.run({ id })}
         onDone={() => void navigate({ to: '/automations' })}
       >
-        Its runs go with it, those that wait too. What it did to contacts stays.
+        Its runs are deleted with it, also those that wait. Its changes to contacts stay.
       </ConfirmButton>
     </>
   );

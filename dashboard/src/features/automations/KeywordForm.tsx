@@ -49,7 +49,7 @@ export function KeywordForm({ keyword, onDone }: { keyword?: Keyword; onDone: ()
         />
       )}
       <Select
-        label="What must equal it"
+        label="Part of the text to compare"
         allowDeselect={false}
         data={Object.entries(MATCHES).map(([value, label]) => ({ value, label }))}
         value={rules.match}

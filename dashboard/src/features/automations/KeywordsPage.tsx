@@ -127,7 +127,7 @@ function Acts({ keyword, onEdit, onChanged }: Omit<TableProps, 'keywords'> & { k
         run={() => remove.run({ id })}
         onDone={onChanged}
       >
-        Texts with this word get no reply any more, and its count of hits goes. Consent that it recorded stays.
+        Texts with this word get no reply any more, and its count of hits is deleted. Consent that it recorded stays.
       </ConfirmButton>
     </div>
   );

@@ -27,7 +27,7 @@ export function NewAutomationPage() {
         <Editor
           key={template}
           start={draft}
-          act="Make it, paused"
+          act="Create it, paused"
           state={act}
           onSave={async (changed) => {
             const made = await act.run({ automation: inputOf(changed) });

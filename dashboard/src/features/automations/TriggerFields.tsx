@@ -20,7 +20,7 @@ export function TriggerFields({ trigger, onChange }: FieldsProps) {
   return (
     <>
       <Select
-        label="It acts when"
+        label="Trigger"
         allowDeselect={false}
         data={Object.entries(TRIGGERS).map(([value, label]) => ({ value, label }))}
         value={kind}

@@ -26,10 +26,10 @@ export interface Draft {
 }
 
 export const TRIGGERS: Record<Trigger['kind'], string> = {
-  event: 'Something happens to a contact',
+  event: 'An event of a contact',
   missed_reply: 'A contact waits for a reply',
-  schedule: 'A time of the day comes',
-  birthday: 'A date of a contact comes round',
+  schedule: 'A time of day',
+  birthday: 'A yearly date of a contact',
 };
 
 export const ACTIONS: Record<Action['kind'], string> = {

@@ -46,8 +46,8 @@ function Remove({ campaign: { id, name, status, counts } }: { campaign: Campaign
       run={() => act.run({ id })}
       onDone={() => void navigate({ to: '/campaigns', search: {}, ignoreBlocker: true })}
     >
-      {status === 'draft' && <p>Its text and its audience go. Nothing was sent.</p>}
-      {status === 'scheduled' && <p>It goes with its schedule: nobody gets it.</p>}
+      {status === 'draft' && <p>Its text and its audience are deleted. Nothing was sent.</p>}
+      {status === 'scheduled' && <p>It is deleted with its schedule: nobody gets it.</p>}
       {status !== 'draft' && status !== 'scheduled' && (
         <p>
           Its results go, with those of {plural(audience, 'person', 'people')}. The texts stay in the conversations.

@@ -45,7 +45,7 @@ export function Audience({ audience, isReadOnly, onChange }: AudienceProps) {
           )}
         </div>
       </Card>
-      <Card title="Who is left out">
+      <Card title="Excluded people">
         <div className={styles.form}>
           <p className={styles.soft}>
             People who opted out, do not want to be disturbed, or whose phone takes no texts never get it.
@@ -136,7 +136,7 @@ function Conditions({ audience, tags, segments, isReadOnly, onChange }: Conditio
           )}
         </Notice>
       )}
-      {segments.length === 0 && <Link to="/segments/new">Make a segment: a filter that is saved</Link>}
+      {segments.length === 0 && <Link to="/segments/new">Create a segment: a filter that is saved</Link>}
       {given === 0 && <Badge kind="warn">Choose tags, a segment or a stage</Badge>}
     </>
   );

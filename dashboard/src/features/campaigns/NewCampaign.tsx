@@ -31,7 +31,7 @@ export function NewCampaign({ isOpen, onClose }: { isOpen: boolean; onClose: () 
         />
         {act.refusal && <Refused refusal={act.refusal} />}
         <Button type="submit" loading={act.isBusy} disabled={!name.trim()}>
-          Make the campaign
+          Create the campaign
         </Button>
       </form>
     </Modal>

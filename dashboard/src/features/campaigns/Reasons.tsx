@@ -10,7 +10,7 @@ export function Reasons({ campaign: { id, counts } }: { campaign: Campaign }) {
   const groups = groupsOf(counts, ['failed', 'suppressed', 'claimed']);
   if (groups.length === 0) return null;
   return (
-    <Card title="Who has not got it, and why">
+    <Card title="People without a text, by reason">
       <ul className={styles.reasons} aria-label="Reasons">
         {groups.map(({ state, reason, recipients, description }) => (
           <li key={`${state} ${reason}`}>

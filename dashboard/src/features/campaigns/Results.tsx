@@ -56,7 +56,7 @@ function Course({ campaign: { status, reason, scheduled_at, local_at } }: { camp
               It starts <Time at={scheduled_at} full />.
             </>
           )}{' '}
-          Who gets it is read then.
+          The audience is read then.
         </span>
       </Notice>
     );

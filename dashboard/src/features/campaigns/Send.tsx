@@ -78,8 +78,8 @@ export function Send({ id, timing, preview, isChanged }: SendProps) {
         {seen && seen.preview_id !== preview_id && <Difference before={seen} after={shown} />}
         {timing.when === 'now' && <Held zones={shown.zones} />}
         <p>
-          By this you confirm that these people agreed to be texted by you. Whoever has opted out gets nothing. Texts
-          that have left cannot be taken back.
+          By this you confirm that these people agreed to be texted by you. People who opted out get nothing. Texts that
+          have left cannot be taken back.
         </p>
       </Confirm>
     </Card>

@@ -75,14 +75,14 @@ export const PAUSES: Record<NonNullable<Campaign['reason']>, Pause> = {
   over_max_credits: { text: 'It would cost more than was allowed. Nothing was sent: allow more, or cancel it.' },
   account: { text: 'The account is suspended, or is about to be deleted.' },
   credential_ended: {
-    text: 'Whoever sent it may not send campaigns any more. Resume it to become its sender.',
+    text: 'The person who sent it may not send campaigns any more. Resume it to become its sender.',
   },
   no_sending_number: {
     text: 'There is no active number that it could leave from.',
     link: { to: '/numbers', label: 'See the numbers' },
   },
   filtered: {
-    text: 'Carriers filtered more than 10% of its last 200 texts as unwanted. Mend the cause before it goes on.',
+    text: 'Carriers filtered more than 10% of its last 200 texts as unwanted. Remove the cause before you resume it.',
   },
   opt_outs: { text: 'More than 3% of its last 200 recipients opted out. Look at the audience before it goes on.' },
   sender_refused: {

@@ -93,7 +93,7 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
         onConfirm={async () => follow((await acts.remove.run({ contacts }))?.bulk_delete.id)}
       >
         Their messages, conversations and enrollments are deleted too, and texts that have not left yet are refunded.
-        Who has opted out stays opted out. This cannot be undone.
+        People who opted out stay opted out. This cannot be undone.
       </Confirm>
     </div>
   );

@@ -37,7 +37,7 @@ export function DuplicatesPage() {
       <SegmentedControl
         mb="md"
         size="xs"
-        aria-label="What they have in common"
+        aria-label="Field in common"
         value={kind}
         onChange={(value) => show({ kind: DUPLICATES.find((each) => each === value) })}
         data={DUPLICATES.map((value) => ({ value, label: LABELS[value] }))}

@@ -17,7 +17,7 @@ const FIELDS = ['phone', 'first_name', 'last_name', 'name', 'email', 'tags', 'pi
 const SKIPPED = { value: '', label: 'Leave out' };
 const EXISTING = [
   { value: 'update', label: 'Take the values of the file' },
-  { value: 'keep', label: 'Fill in what they lack' },
+  { value: 'keep', label: 'Fill in missing values' },
   { value: 'skip', label: 'Leave them as they are' },
 ];
 
@@ -57,7 +57,7 @@ function Mapped({ uploadId, preview }: { uploadId: number; preview: Preview }) {
           />
           <TagsInput label="Tags for everyone in the file" value={tags} onChange={setTags} />
           <Textarea
-            label="The words by which they agreed to texts"
+            label="Wording of their consent to texts"
             description="Recorded as evidence for each phone; empty if you have none."
             value={consent}
             onChange={({ currentTarget }) => setConsent(currentTarget.value)}

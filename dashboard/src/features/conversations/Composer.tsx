@@ -67,7 +67,9 @@ export function Composer({ conversation, writtenAt, answer }: ComposerProps) {
 function Answer(props: ComposerProps) {
   const { contact } = props.conversation;
   if (contact.status !== 'opted_out') return <Field {...props} />;
-  return <Notice kind="warn">{contact.label} has opted out. Only a START of theirs lets you text them again.</Notice>;
+  return (
+    <Notice kind="warn">{contact.label} has opted out. You can text them again only after they text START.</Notice>
+  );
 }
 
 function Field({ conversation, writtenAt, answer }: ComposerProps) {

@@ -65,7 +65,7 @@ function Reference({ document }: { document: Document }) {
     >
       <p>
         Send a key with each request, as <code>X-API-Key</code> or as a bearer token. The examples read it from the
-        environment variable <code>KEY</code>. <a href="/app/settings/keys">Make a key</a>
+        environment variable <code>KEY</code>. <a href="/app/settings/keys">Create a key</a>
       </p>
       <div className={styles.reference}>
         <nav aria-label="Endpoints" className={styles.index} tabIndex={0}>

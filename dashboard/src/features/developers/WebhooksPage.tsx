@@ -7,7 +7,7 @@ import { Markdown } from './Markdown.tsx';
 
 export function WebhooksPage() {
   return (
-    <Page title="Webhooks" actions={<a href="/app/settings/keys">Make a webhook</a>}>
+    <Page title="Webhooks" actions={<a href="/app/settings/keys">Create a webhook</a>}>
       <Card>
         <Markdown text={webhooks} />
       </Card>

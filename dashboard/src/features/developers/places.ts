@@ -15,5 +15,5 @@ export const PLACES: Place[] = [
     about: 'The events that are posted to your address, and how to verify them.',
   },
   { path: '/docs/tools', label: 'Tools', about: 'The tools for AI assistants, and how to connect one.' },
-  { path: '/docs/errors', label: 'Errors', about: 'What each error code means, and what to do about it.' },
+  { path: '/docs/errors', label: 'Errors', about: 'The meaning of each error code, and the remedy.' },
 ];

@@ -32,7 +32,7 @@ export function HookActions({ hook: { id, ...start } }: { hook: Hook }) {
     setSaved((await act.run({ id, actions: { ...draft, custom_fields } })) !== undefined);
   };
   return (
-    <Card title="What it does">
+    <Card title="Actions">
       <form className={styles.fields} onSubmit={(event) => void submit(event)}>
         <p>
           Each path names where a value stands in the JSON, such as <code>order.phone</code> or{' '}
@@ -62,7 +62,7 @@ export function HookActions({ hook: { id, ...start } }: { hook: Hook }) {
         {act.refusal && <Refused refusal={act.refusal} />}
         <div>
           <Button type="submit" loading={act.isBusy}>
-            Save what it does
+            Save the actions
           </Button>{' '}
           {isSaved && (
             <span role="status">

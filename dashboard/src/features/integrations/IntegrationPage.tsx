@@ -96,7 +96,7 @@ function Actions({
           state={pause}
           run={() => pause.run({ id })}
         >
-          What comes is kept, and waits with its texts until you resume it. Texts that are too late then are skipped.
+          New events are kept, and wait with their texts until you resume it. Texts that are too late then are skipped.
         </ConfirmButton>
       ) : (
         <ConfirmButton
@@ -107,14 +107,14 @@ function Actions({
           state={resume}
           run={() => resume.run({ id })}
         >
-          What waited is applied now. Texts that came too late meanwhile are skipped.
+          Events that waited are applied now. Texts that are too late by now are skipped.
         </ConfirmButton>
       )}
       {!isCrm && (
         <ConfirmButton
           label="New secret"
-          title={`Make a new secret for ${name}?`}
-          act="Make a new secret"
+          title={`Create a new secret for ${name}?`}
+          act="Create a new secret"
           isDangerous={false}
           state={rotate}
           run={rotated}
@@ -133,7 +133,7 @@ function Actions({
       >
         {isCrm
           ? 'Nothing more is exchanged with the CRM, and the authorization is taken back there. The log is deleted.'
-          : 'What comes is refused from now on, and the texts that wait are not sent. The log and the bookings are deleted.'}{' '}
+          : 'New events are refused from now on, and the texts that wait are not sent. The log and the bookings are deleted.'}{' '}
         Contacts and sent texts stay.
       </ConfirmButton>
     </>

@@ -116,7 +116,9 @@ function Hooks({ hooks }: { hooks: Integration[] }) {
   const open = useOpen();
   return (
     <Card title="Inbound webhooks">
-      <p>An address that turns what a form, a shop or a script posts into contacts, tags, sequences and automations.</p>
+      <p>
+        An address for the posts of a form, a shop or a script, which become contacts, tags, sequences and automations.
+      </p>
       <IntegrationTable label="Addresses for senders" rows={hooks} />
       <div className={styles.acts}>
         <Button variant="default" onClick={() => setAdding(true)}>

@@ -31,7 +31,7 @@ export function TestBox({ id }: { id: number }) {
       <form className={styles.fields} onSubmit={(event) => void submit(event)}>
         <Textarea
           label="JSON that a sender would post"
-          description="Nothing is changed. Save what it does first."
+          description="Nothing is changed. Save the actions first."
           autosize
           minRows={4}
           maxRows={16}
@@ -42,7 +42,7 @@ export function TestBox({ id }: { id: number }) {
         />
         <div>
           <Button type="submit" variant="default">
-            Show what would be done
+            Show the result
           </Button>
         </div>
       </form>

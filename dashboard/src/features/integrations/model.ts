@@ -26,7 +26,7 @@ export function healthOf({
     return {
       mark: 'bad',
       word: 'Wrong secret',
-      advice: `${plural(refused, 'event was', 'events were')} refused, because the secret did not fit. Give the other side the secret once more, or make a new one.`,
+      advice: `${plural(refused, 'event was', 'events were')} refused, because the secret was wrong. Give the other side the secret once more, or make a new one.`,
     };
   if (received === 0) return { mark: 'warn', word: 'Waiting for the first event' };
   if (failed > 0)
@@ -45,7 +45,7 @@ export function crmHealthOf({ state, error, resting_until }: Crm, status: Integr
   if (state === 'lost')
     return { mark: 'bad', word: 'Connection lost', advice: 'The CRM refuses the authorization. Connect it again.' };
   if (resting_until && new Date(resting_until).getTime() > Date.now())
-    return { mark: 'warn', word: 'The CRM rests', advice: `${error} It is called again by itself.` };
+    return { mark: 'warn', word: 'Calls to the CRM pause', advice: `${error} The calls go on by themselves.` };
   return { mark: 'good', word: 'Connected' };
 }
 

@@ -42,7 +42,7 @@ export function Panel({ onClose }: { onClose: () => void }) {
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}
       {pages.rows.length === 0 && !pages.isLoading && !pages.error && (
-        <Empty>No notices yet. Texts of contacts, and what needs you, are listed here.</Empty>
+        <Empty>No notices yet. Texts of contacts, and tasks for you, are listed here.</Empty>
       )}
       <ul className={styles.list} aria-label="Notices">
         {pages.rows.map((notice) => (

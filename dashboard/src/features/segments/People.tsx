@@ -19,10 +19,10 @@ export function People({ tree }: { tree: Group }) {
   });
   const preview = data?.preview_segment;
   return (
-    <Card title="People in it now">
-      {!isDone && <p className={styles.soft}>Give every condition its value to see whom the segment reaches.</p>}
+    <Card title="Contacts in the segment">
+      {!isDone && <p className={styles.soft}>Complete every condition to see the contacts of the segment.</p>}
       {isDone && error && isInvalid(error) && (
-        <p className={styles.soft}>Correct the conditions to see whom they reach.</p>
+        <p className={styles.soft}>Correct the conditions to see the contacts of the segment.</p>
       )}
       {isDone && error && !isInvalid(error) && <Failure error={error} />}
       {isDone && !error && !preview && <Skeleton rows={3} />}

@@ -69,7 +69,7 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
   if (!data) return <Skeleton />;
   return (
     <div className={styles.columns}>
-      <Card title="Contacts of whom">
+      <Card title="Conditions">
         <form className={styles.form} onSubmit={(event) => void submit(event)}>
           <Builder
             node={tree}
@@ -151,8 +151,8 @@ function Remove({ segment: { id, name } }: { segment: Segment }) {
         onClose={() => setAsked(false)}
         onConfirm={() => void confirm()}
       >
-        The filter goes for everyone in your account; its contacts stay. A segment that a campaign is going to reach is
-        not deleted.
+        The segment is deleted for everyone in your account. Its contacts stay. A segment that a campaign is going to
+        reach is not deleted.
       </Confirm>
     </>
   );

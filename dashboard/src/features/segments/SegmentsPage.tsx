@@ -34,7 +34,7 @@ export function SegmentsPage() {
                 </Link>
               ),
             },
-            { title: 'Contacts whose', cell: ({ summary }) => summary },
+            { title: 'Conditions', cell: ({ summary }) => summary },
             { title: 'Changed', cell: ({ updated_at }) => <Time at={updated_at} /> },
           ]}
         />

@@ -33,7 +33,7 @@ export function EnrollCard({ sequence, job, onEnrolled }: EnrollCardProps) {
         <SegmentedControl
           mb="sm"
           fullWidth
-          aria-label="Who is enrolled"
+          aria-label="Enrolled contacts"
           value={isSegment ? 'segment' : 'contact'}
           onChange={(value) => setSegment(value === 'segment')}
           data={[

@@ -44,7 +44,8 @@ export function EnrollSegment({ id, onJob }: { id: number; onJob: (id: number) =
       />
       {size && (
         <p className={styles.soft} role="status">
-          {people}, of whom {count(size.sendable_count)} can be texted now. Who is in the sequence already stays as is.
+          {people}, of whom {count(size.sendable_count)} can be texted now. Contacts that are in the sequence already
+          stay as they are.
         </p>
       )}
       <Checkbox

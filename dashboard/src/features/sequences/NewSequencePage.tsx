@@ -31,7 +31,7 @@ export function NewSequencePage() {
         onSubmit={() => void submit()}
       >
         <Button type="submit" loading={act.isBusy} disabled={!isComplete(draft)}>
-          Make the sequence
+          Create the sequence
         </Button>
       </SequenceForm>
       <Unsaved isChanged={draft.name !== '' || draft.steps.some(({ body }) => body !== '')} />

@@ -126,8 +126,8 @@ function RulesInWords({ sequence }: { sequence: Sequence }) {
       ))}
       {counts.exits.length > 0 && (
         <>
-          <h3 className={styles.head}>Why people left</h3>
-          <ul className={styles.exits} aria-label="Why people left">
+          <h3 className={styles.head}>Reasons for leaving</h3>
+          <ul className={styles.exits} aria-label="Reasons for leaving">
             {counts.exits.map(({ reason, count: people }) => (
               <li key={reason}>
                 <strong>{count(people)}</strong> {words(reason)}

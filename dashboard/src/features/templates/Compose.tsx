@@ -26,7 +26,7 @@ export function Compose({ body, onChoose }: ComposeProps) {
     <>
       {swap?.chosen === body && swap.replaced.trim() && (
         <Button size="xs" variant="subtle" onClick={() => onChoose(swap.replaced)}>
-          Put my text back
+          Restore my text
         </Button>
       )}
       <Button size="xs" variant="default" onClick={() => setOpen(true)}>

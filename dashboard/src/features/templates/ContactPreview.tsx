@@ -22,7 +22,7 @@ export function ContactPreview({ body, isSmartEncoded }: ContactPreviewProps) {
     <Card title="As a person reads it">
       <ContactPicker label="Contact" value={contact} onChange={setChosen} />
       {contact && body.trim() !== '' && <Shown body={body} contact={contact} isSmartEncoded={isSmartEncoded} />}
-      {!contact && <Empty>There is no contact yet whose values could stand in place of the placeholders.</Empty>}
+      {!contact && <Empty>There is no contact yet with values for the placeholders.</Empty>}
     </Card>
   );
 }
@@ -49,5 +49,5 @@ function Shown({ body, contact, isSmartEncoded }: ContactPreviewProps & { contac
 }
 
 function textOf({ code, text }: Refusal): string {
-  return code === 'invalid_input' ? 'The text cannot be shown before its error is mended.' : text;
+  return code === 'invalid_input' ? 'Correct the error to see the text.' : text;
 }

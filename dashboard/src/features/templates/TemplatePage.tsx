@@ -142,7 +142,8 @@ function Remove({ template: { id, name } }: { template: Template }) {
         onClose={() => setAsked(false)}
         onConfirm={() => void confirm()}
       >
-        The template goes for everyone in your account. Texts and campaigns that were made from it stay as they are.
+        The template is deleted for everyone in your account. Texts and campaigns that were made from it stay as they
+        are.
       </Confirm>
     </>
   );

@@ -37,15 +37,15 @@ export function Failed({ id, onChanged }: { id: number; onChanged: () => void })
     <>
       <Select
         w={212}
-        aria-label="Replay what failed"
-        placeholder="Replay what failed"
+        aria-label="Replay failed deliveries"
+        placeholder="Replay failed deliveries"
         value={null}
         data={PERIODS}
         onChange={(hours) => hours && setSince(new Date(Date.now() - Number(hours) * HOUR).toISOString())}
       />
       <span role="status">{replayed !== undefined && `${plural(replayed, 'delivery', 'deliveries')} sent again`}</span>
       <ReplayQuestion
-        title="Send again what failed?"
+        title="Send the failed deliveries again?"
         isOpen={since !== undefined}
         preview={data?.preview_webhook_replay_since}
         error={error}

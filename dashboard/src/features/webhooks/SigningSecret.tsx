@@ -30,10 +30,10 @@ export function SigningSecret({ id }: { id: number }) {
           </Button>
         )}
         <ConfirmButton
-          label="Make a new one"
+          label="Create a new one"
           size="compact-sm"
-          title="Make a new secret?"
-          act="Make a new secret"
+          title="Create a new secret?"
+          act="Create a new secret"
           isDangerous={false}
           state={rotate}
           run={replace}

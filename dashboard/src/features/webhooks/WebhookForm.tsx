@@ -55,7 +55,7 @@ export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
       />
       {refusal && <Refused refusal={refusal} />}
       <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!target_url || events.length === 0}>
-        {webhook ? 'Save the webhook' : 'Make the webhook'}
+        {webhook ? 'Save the webhook' : 'Create the webhook'}
       </Button>
     </form>
   );

@@ -27,7 +27,10 @@ export function Webhooks() {
       </div>
       {secret && (
         <Card title="The secret of the webhook">
-          <p>It signs every delivery after Standard Webhooks. It can be shown again, and the audit log says by whom.</p>
+          <p>
+            It signs every delivery after Standard Webhooks. It can be shown again; the audit log names each person who
+            shows it.
+          </p>
           <Secret value={secret} label="Secret" />
           <Button variant="default" size="xs" onClick={() => setSecret(undefined)}>
             I stored it
