@@ -4,26 +4,29 @@ A batch is one transaction: its recipients are claimed, its messages debited and
 dies repeats nothing, and no phone gets two texts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, takewhile
 
 from app.db.engine import Connection
-from app.db.rows import fetch
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
 from app.domain.campaigns.senders import Sender, Senders
-from app.domain.conversations import sql as conversations
 from app.domain.kernel import sms_parts
+from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.eligibility import facts
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.messages.sending import bulk
 from app.domain.messages.sending.acceptance import Verdict
+from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts, unless_all
+from app.domain.quiet_hours.limits import Timing
 
 BATCH = 500
 """The most texts of a batch: the account's balance is locked for as long as one takes, about 0.1 s."""
@@ -33,17 +36,20 @@ WINDOW = 1000
 
 PATIENCE = "5s"
 
+OWN = len(Waiting._fields) - 1
+"""The number of columns of a recipient in `TAKE`; those of its `BulkFacts` follow."""
+
 FIND = """
 SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
 """
 TAKE = f"""
-SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, v.sending_number AS usual_number
+SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, {bulk.columns("f")}
 FROM (
   (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2)
   UNION ALL
   (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 ORDER BY due_at, id LIMIT $2)
   LIMIT $2
-) r {conversations.join("r.contact_id")} ORDER BY r.id
+) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f ORDER BY r.id
 """
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
 # that wait, for each batch.
@@ -55,6 +61,21 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::
   AS d(id, state, reason, message_id, number, segments, credits)
 WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
+TEXTS = """
+SELECT d.id, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits,
+  coalesce(d.encoding, 'GSM-7') AS encoding, ($13::text[])[coalesce(d.sender, 1)] AS number,
+  ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, d.place
+FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[]) WITH ORDINALITY
+  AS d(id, message_id, conversation_id, encoding, sender, leaves_at, place), campaign_recipients r
+WHERE r.campaign_id = $15 AND r.id = ANY($7::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+"""
+CLAIM = f"""
+UPDATE campaign_recipients r SET state = 'claimed', message_id = a.message_id, number = a.number,
+  reason = CASE WHEN a.leaves_at IS NULL THEN '' ELSE '{DEFERRED}' END, body = '', original_body = NULL, due_at = NULL
+FROM accepted a
+WHERE r.campaign_id = $15 AND r.id = ANY($7::bigint[]) AND r.id = a.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+"""
+ACCEPT = bulk.accept(TEXTS, CLAIM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,37 +99,87 @@ class Decision:
     credits: int = 0
 
 
+Addressed = tuple[Waiting, Sender]
+
+
 async def enqueue(
     connection: Connection, acceptor: SendAcceptor, account_id: int, campaign_id: int, room: int, now: datetime
 ) -> Enqueued:
     """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
-    [account] = await connection.fetch(accounts.LOCK, [account_id], PATIENCE)
+    account = facts.Sender(*await connection.fetchrow(accounts.LOCK, [account_id], PATIENCE))
     campaign = await connection.fetchrow(FIND, campaign_id)
     if campaign is None:
         return Enqueued(0)
-    if account["status"] != AccountStatus.active or account["deletion_at"]:
+    if account.status != AccountStatus.active or account.deletion_at:
         return Enqueued(0, PauseReason.account)
-    waiting = await fetch(connection, Waiting, TAKE, campaign_id, min(BATCH, room), now)
-    affordable = _afford(waiting, account["balance"])
+    rows = await connection.fetch(TAKE, campaign_id, min(BATCH, room), now, account_id)
+    waiting = [Waiting(*row[:OWN], facts=BulkFacts(*row[OWN:])) for row in map(tuple, rows)]
+    affordable = _afford(waiting, account.balance)
     if waiting and not affordable:
         return Enqueued(0, PauseReason.insufficient_credits)
     senders = await Senders.read(connection, account_id, campaign_id, campaign["phone_number_id"])
     if affordable and not senders.numbers:
         return Enqueued(0, PauseReason.no_sending_number)
-    chosen = [senders.choose(each.phone, each.usual_number, each.segments) for each in affordable]
+    chosen = [senders.choose(each.phone, each.facts.usual_number, each.segments) for each in affordable]
     texts = [(each, sender) for each, sender in zip(affordable, chosen, strict=True) if sender]
     actor = Actor(account_id, frozenset(), f"campaign:{campaign_id}")
-    sends = [(_send(each, sender), sms_parts.count(each.body)) for each, sender in texts]
-    verdicts = await acceptor.accept_all(connection, actor, sends) if sends else ()
-    decisions = [_decide(each, sender, verdict) for (each, sender), verdict in zip(texts, verdicts, strict=True)]
-    await _write(connection, campaign_id, decisions, now)
-    return Enqueued(len(decisions))
+    acceptance = await acceptor.open_bulk(connection, account, actor, (sender.carrier for _, sender in texts))
+    others = await _accept_free(connection, acceptance, campaign_id, texts)
+    if others:
+        await _accept_others(connection, acceptor, actor, campaign_id, others, now)
+    return Enqueued(len(texts))
 
 
 def _afford(waiting: Sequence[Waiting], balance: int) -> Sequence[Waiting]:
     """Return the recipients, in their order, whose texts the balance pays for."""
     spent = accumulate(each.credits for each in waiting)
     return [each for each, _ in takewhile(lambda pair: pair[1] <= balance, zip(waiting, spent, strict=True))]
+
+
+async def _accept_free(
+    connection: Connection, acceptance: BulkAcceptance, campaign_id: int, texts: Sequence[Addressed]
+) -> Sequence[Addressed]:
+    """Accept the texts that no gate refuses, in one statement; return the others."""
+    free: list[tuple[Waiting, Sender, Timing]] = []
+    others: list[Addressed] = []
+    for each, sender in texts:
+        timing = acceptance.decide(each.phone, each.segments, sender.carrier, each.facts)
+        if timing is None:
+            others.append((each, sender))
+        else:
+            free.append((each, sender, timing))
+    if free:
+        await connection.execute(ACCEPT, *acceptance.arguments, *_columns(free), campaign_id)
+        await acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
+    return others
+
+
+def _columns(texts: Sequence[tuple[Waiting, Sender, Timing]]) -> Iterator[Sequence[object]]:
+    """Return the arguments of `TEXTS`: a column is empty where all texts have its usual value."""
+    senders = list(dict.fromkeys(sender for _, sender, _ in texts))
+    places = {sender.id: place for place, sender in enumerate(senders, 1)}
+    yield [each.id for each, _, _ in texts]
+    yield [each.facts.message_id for each, _, _ in texts]
+    yield [each.facts.conversation_id for each, _, _ in texts]
+    yield unless_all([sms_parts.count(each.body).encoding for each, _, _ in texts], Encoding.gsm_7)
+    yield unless_all([places[sender.id] for _, sender, _ in texts], 1)
+    yield unless_all([timing.deferral and timing.deferral.until for _, _, timing in texts], None)
+    yield [sender.phone_number for sender in senders]
+    yield [sender.carrier for sender in senders]
+
+
+async def _accept_others(
+    connection: Connection,
+    acceptor: SendAcceptor,
+    actor: Actor,
+    campaign_id: int,
+    texts: Sequence[Addressed],
+    now: datetime,
+) -> None:
+    sends = [(_send(each, sender), sms_parts.count(each.body)) for each, sender in texts]
+    verdicts = await acceptor.accept_all(connection, actor, sends)
+    decisions = [_decide(each, sender, verdict) for (each, sender), verdict in zip(texts, verdicts, strict=True)]
+    await _write(connection, campaign_id, decisions, now)
 
 
 def _send(waiting: Waiting, sender: Sender) -> Send:

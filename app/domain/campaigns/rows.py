@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from app.domain.messages.sending.bulk import BulkFacts
+
 
 class DueCampaign(NamedTuple):
     """A campaign that is due, locked for other workers by an advisory lock."""
@@ -32,7 +34,7 @@ class FrozenCampaign(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A recipient whose text is to be accepted; `usual_number` is that of its conversation."""
+    """A recipient whose text is to be accepted."""
 
     id: int
     contact_id: int
@@ -41,7 +43,7 @@ class Waiting(NamedTuple):
     original_body: str | None
     segments: int
     credits: int
-    usual_number: str | None
+    facts: BulkFacts
 
 
 class Result(NamedTuple):

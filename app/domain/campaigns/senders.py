@@ -15,7 +15,7 @@ AREA = 5
 
 FIND = f"""
 SELECT n.id, n.phone_number, n.parts_per_second, {deliverability.is_poor("n.account_id", "n.phone_number")} AS is_poor,
-  n.reaches_phones
+  n.reaches_phones, n.carrier
 FROM {numbers.ACTIVE.format(account_id="$1")} n ORDER BY n.id
 """
 FIND_LOAD = """
@@ -34,6 +34,7 @@ class Sender(NamedTuple):
     parts_per_second: float | None
     is_poor: bool
     reaches_phones: bool = True
+    carrier: str = ""
 
 
 @dataclass(slots=True)

@@ -28,8 +28,8 @@ LAST_INBOUND, LAST_OUTBOUND = "v.last_inbound_at", "v.last_outbound_at"
 """The times of the last messages from and to the contact, in the conversation `v`."""
 
 
-ID, ASSIGNEE = "v.id", "v.assignee_id"
-"""The id of the conversation `v`, and of the user to whom it is assigned."""
+ID, ASSIGNEE, SENDING_NUMBER = "v.id", "v.assignee_id", "v.sending_number"
+"""The id of the conversation `v`, the user to whom it is assigned, and the number of its latest text."""
 
 AI_STATE = "v.ai_state"
 """State of AI agents in the conversation `v`."""
@@ -73,6 +73,13 @@ def touch(rows: str, at: str) -> str:
     FROM ({rows}) AS sent ORDER BY id, place DESC
   ) AS latest
   WHERE conversations.id = latest.id"""
+
+
+def promote(rows: str, at: str) -> str:
+    """Return the update of conversations for promotional texts, rows of `id, sending_number`: one text to each."""
+    return f"""
+  UPDATE conversations SET last_outbound_at = {at}, sending_number = sent.sending_number, version = version + 1
+  FROM ({rows}) AS sent WHERE conversations.id = sent.id"""
 
 
 LOCK_AT_VERSION = """

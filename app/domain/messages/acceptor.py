@@ -9,7 +9,7 @@ account and do not delay other accounts.
 """
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -24,9 +24,11 @@ from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.eligibility import facts
+from app.domain.messages.eligibility.facts import Sender
 from app.domain.messages.requests import Acceptance, Phone, Send, SendRequest
 from app.domain.messages.sending import explanation
 from app.domain.messages.sending.acceptance import Batch, KeyTaken, Verdict
+from app.domain.messages.sending.bulk import BulkAcceptance
 from app.domain.messages.sending.explanation import Explanation
 
 MAX_BATCH = 64
@@ -70,6 +72,16 @@ class SendAcceptor:
     def max_segments(self) -> int:
         """Return the most SMS parts that any connection takes; accept checks the limit of the number's own."""
         return self._connections.most_segments()
+
+    async def open_bulk(
+        self, connection: Connection, account: Sender, actor: Actor, carriers: Iterable[str]
+    ) -> BulkAcceptance:
+        """Return the acceptance of many texts of an account, through some connections; see `bulk`."""
+        wanted = set(carriers)
+        await self._connections.refresh()
+        await self._connections.learn(wanted)
+        most = {key: self._connections.max_segments(key) for key in wanted}
+        return await BulkAcceptance.of(connection, account, actor.label, self._clock.now(), most)
 
     async def accept_all(
         self, connection: Connection, actor: Actor, sends: Sequence[tuple[Send, Parts]]

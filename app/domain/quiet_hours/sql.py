@@ -9,6 +9,14 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[])
 """
 """Let the texts `$1`, of accounts `$2` to phones `$3`, count at the times `$4`."""
 
+
+def count(rows: str) -> str:
+    """Return the insert of texts that count, from rows of `message_id, account_id, phone, at`."""
+    return f"""
+  INSERT INTO capped_texts (message_id, account_id, phone, at)
+  SELECT message_id, account_id, phone, at FROM ({rows}) AS taken"""
+
+
 COUNT_AT = "UPDATE capped_texts SET at = $2, has_left = $3 WHERE message_id = ANY($1::bigint[])"
 """Let the texts `$1` count at the time `$2`, at which they have left if `$3`."""
 

@@ -26,6 +26,7 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, audit_counts
 from tests.factories.clocks import Moving
+from tests.factories.conversations import open_conversations
 from tests.factories.messages import OUTBOUND, calls
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +152,8 @@ def begin(
                 await contacts.create(unit, {"phone": f"+1202555{account.account_id % 1000:03d}{number}"})
             fields: Any = {"name": "Sale", "body": f"{tag} {{phone}}", "audience": Audience(everyone=True)}
             campaign = await service.create(unit, fields)
+        if account.account_id % 2:
+            await open_conversations(services)
         return Course(services, account, campaign.id, tag)
 
     return begin

@@ -17,7 +17,7 @@ from app.domain.quiet_hours import sql as quiet_hours
 from app.domain.quiet_hours.limits import LONGEST, Deferral, Recipient, Timing
 from app.domain.quiet_hours.queries import OwnRule
 from app.domain.quiet_hours.rules import Rulebook
-from app.domain.quiet_hours.zones import find_place
+from app.domain.quiet_hours.zones import PREFIX, find_place
 
 NO_MESSAGE = 0
 """The id of a text that has none yet: all texts to its phone count before it."""
@@ -64,6 +64,14 @@ FROM (
 """
 """Find the facts about phones; the first phone of each account has those of the account."""
 
+FIND_ACCOUNT = f"""
+SELECT to_jsonb(l) FROM (
+  SELECT {accounts.LIMITS}, {quiet_hours.rules("a.id")} AS rules FROM (SELECT $1::bigint) AS own(id)
+  {accounts.join("own.id")}
+) AS l
+"""
+"""Find the `AccountLimits` of the account `$1`."""
+
 SHOW = """
 UPDATE messages m SET deferred_until = d.until, deferral_rule = d.rule, deferral_zones = d.zones::text[]
 FROM unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[]) AS d(id, until, rule, zones) WHERE m.id = d.id
@@ -95,6 +103,36 @@ def _recipient(phone: str, stored: Stored, of_account: AccountLimits, book: Rule
     times = ((datetime.fromisoformat(at), has_left) for at, has_left in stored.attempts or ())
     attempts = sorted(at if has_left else max(at, now) for at, has_left in times)
     return Recipient(place, book, of_account["weekly_cap"], attempts)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountTimings:
+    """The limits of one account: when its texts may leave that are sent now.
+
+    Where no text to a phone counts yet, its place alone decides whether a text may leave now.
+    """
+
+    now: datetime
+    limits: AccountLimits
+    book: Rulebook
+    _open: dict[tuple[str, str | None], Timing] = field(default_factory=dict[tuple[str, str | None], Timing])
+
+    @classmethod
+    async def read(cls, connection: Connection, account_id: int, now: datetime) -> "AccountTimings":
+        """Read the limits of an account."""
+        found = await connection.fetchval(FIND_ACCOUNT, account_id)
+        return cls(now, found, queries.book_of(found["rules"]))
+
+    def decide(self, phone: str, contact_zone: str | None, attempts: Attempts | None, message_id: int) -> Timing:
+        """Return when a text to a phone may leave."""
+        key = phone[:PREFIX], contact_zone
+        if attempts is None and key in self._open:
+            return self._open[key]
+        stored = Stored(contact_zone, attempts, None)
+        timing = limits.decide(_recipient(phone, stored, self.limits, self.book, self.now), self.now, message_id)
+        if attempts is None and timing.deferral is None:
+            self._open[key] = timing
+        return timing
 
 
 async def find_recipients(

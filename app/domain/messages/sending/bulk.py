@@ -1,0 +1,147 @@
+"""Accept many promotional texts of an account in one statement, which writes them from rows of the caller.
+
+The caller reads `find_facts` of each. What is the same for all texts is passed once, and what differs only for some is
+passed for these. A text that a gate may refuse, or that begins a conversation, is left to `acceptance`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from app.db.engine import Connection
+from app.domain.accounts import sql as accounts
+from app.domain.billing import sql as billing
+from app.domain.consent import sql as consent
+from app.domain.contacts import sql as contacts
+from app.domain.conversations import sql as conversations
+from app.domain.messages import outgoing
+from app.domain.messages.eligibility import limited
+from app.domain.messages.eligibility.facts import Sender
+from app.domain.messages.eligibility.limited import AccountTimings, Attempts
+from app.domain.messages.models import Attestation, Purpose
+from app.domain.quiet_hours import sql as quiet_hours
+from app.domain.quiet_hours.limits import LONGEST, Timing
+
+LANE = outgoing.lane_of(Purpose.promotional)
+
+
+class BulkFacts(NamedTuple):
+    """The facts about a text that is to be accepted, as `find_facts` returns them; `message_id` is the id it gets.
+
+    It `is_free` if neither the phone nor the contact is marked with anything that a gate refuses, and the contact has a
+    conversation. `usual_number` is the number of that.
+    """
+
+    message_id: int
+    conversation_id: int | None
+    usual_number: str | None
+    contact_zone: str | None
+    attempts: Attempts | None
+    is_free: bool
+
+
+def find_facts(account_id: str, contact_id: str, phone: str) -> str:
+    """Return the subquery of the `BulkFacts` about a text to a contact with a phone, which is looked up by indexes."""
+    suppressed = consent.is_suppressed(account_id, "own.phone")
+    attempts = quiet_hours.attempts(account_id, "own.phone", str(limited.NO_MESSAGE))
+    return f"""(
+  SELECT nextval('messages_id_seq') AS message_id, {conversations.ID} AS conversation_id,
+    {conversations.SENDING_NUMBER} AS usual_number, {contacts.ZONE}, {attempts} AS attempts,
+    (c.id = {contact_id} AND {contacts.SENDABLE} AND v.id IS NOT NULL AND NOT {suppressed}) IS TRUE AS is_free
+  FROM (SELECT {phone} AS phone) AS own {contacts.join_by_phone(account_id, "own.phone")} {conversations.join("c.id")}
+  OFFSET 0
+)"""
+
+
+def columns(facts: str) -> str:
+    """Return the columns of the `BulkFacts` in a subquery."""
+    return ", ".join(f"{facts}.{name}" for name in BulkFacts._fields)
+
+
+COMMON = """
+  SELECT texts.*, $1::bigint AS account_id, $2::text AS actor, $3::timestamptz AS now,
+    coalesce(leaves_at, $3) AS due_at, $6::bigint - sum(credits) OVER (ORDER BY place) AS balance_after
+  FROM ({texts}) AS texts
+"""
+DEBITS = "SELECT account_id, message_id, credits, balance_after, actor, now AS created_at FROM accepted"
+ATTESTATIONS = (
+    f"SELECT account_id, phone, '{Attestation.campaign}' AS method, message_id, actor, now AS at FROM accepted"
+)
+QUEUED = f"""
+  SELECT message_id, account_id, {LANE} AS lane, number, carrier, segments, due_at, NULL::timestamptz AS claimed_until,
+    $4::timestamptz AS expires_at FROM accepted
+"""
+BALANCE = "(SELECT $1::bigint, $6::bigint - coalesce(sum(credits), 0)::bigint FROM accepted)"
+
+
+def accept(texts: str, then: str) -> str:
+    """Return the statement that accepts texts and runs `then`, a statement on the rows `accepted`.
+
+    Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
+    number, carrier, leaves_at, place`, at most one to a contact. The arguments up to `$6` are those of
+    `BulkAcceptance.arguments`.
+    """
+    return f"""
+WITH accepted AS MATERIALIZED ({COMMON.format(texts=texts)}),
+sent AS (
+  INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
+    purpose, segments, encoding, credits, cost, carrier, actor, original_body, created_at)
+  SELECT message_id, account_id, contact_id, conversation_id, 'outbound', number, phone, body, 'pending',
+    '{Purpose.promotional}', segments, encoding, credits, credits * $5::numeric, carrier, actor, original_body, now
+  FROM accepted
+), touched AS ({conversations.promote("SELECT conversation_id AS id, number AS sending_number FROM accepted", "$3")}),
+queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
+debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)}),
+counted AS ({quiet_hours.count("SELECT message_id, account_id, phone, due_at AS at FROM accepted")}),
+concluded AS ({then})
+{accounts.SET_BALANCES.format(rows=BALANCE)}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkAcceptance:
+    """Decides on texts of an account, which may send. `max_segments` are the most SMS parts, by connection.
+
+    Texts may wait for quiet hours, and not for a cap.
+    """
+
+    account: Sender
+    actor: str
+    now: datetime
+    max_segments: Mapping[str, int]
+    timings: AccountTimings
+
+    @classmethod
+    async def of(
+        cls, connection: Connection, account: Sender, actor: str, now: datetime, max_segments: Mapping[str, int]
+    ) -> "BulkAcceptance":
+        """Read the facts about the account that decide when its texts leave."""
+        return cls(account, actor, now, max_segments, await AccountTimings.read(connection, account.id, now))
+
+    @property
+    def latest(self) -> datetime:
+        """Return the time after which no text leaves."""
+        return self.now + LONGEST
+
+    @property
+    def arguments(self) -> tuple[object, ...]:
+        """Return the first arguments of the statement."""
+        return self.account.id, self.actor, self.now, self.latest, self.account.rate, self.account.balance
+
+    def decide(self, phone: str, segments: int, carrier: str, facts: BulkFacts) -> Timing | None:
+        """Return when a text leaves; None where `acceptance` has to decide on it."""
+        if not facts.is_free or segments > self.max_segments[carrier]:
+            return None
+        timing = self.timings.decide(phone, facts.contact_zone, facts.attempts, facts.message_id)
+        return None if timing.is_capped or timing.is_beyond(self.latest) else timing
+
+    async def show(self, connection: Connection, accepted: Iterable[tuple[int, Timing]]) -> None:
+        """Show the deferrals of the accepted messages that wait for quiet hours."""
+        waiting = [(id, each.deferral, each.place.zones) for id, each in accepted if each.deferral]
+        await limited.show(connection, waiting)
+
+
+def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
+    """Return an empty sequence for values that are all as usual: each element of an array that is passed costs time."""
+    return () if all(value == usual for value in values) else values

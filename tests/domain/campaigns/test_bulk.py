@@ -1,0 +1,162 @@
+"""Texts of contacts with a conversation are accepted in one statement, with the results of the acceptance of each."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.db.engine import Connection, Pool
+from app.domain.campaigns import enqueue
+from app.domain.campaigns.runner import CampaignRunner
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.sending.bulk import BulkAcceptance
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.domain.campaigns.conftest import Accept, Make, Run
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.billing import LEDGER_ENTRIES, audit
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, add_people, audit_counts
+from tests.factories.clocks import At
+from tests.factories.contacts import CONSENTS, CONTACTS
+from tests.factories.conversations import CONVERSATIONS, open_conversations
+from tests.factories.events import EVENTS
+from tests.factories.messages import MESSAGES, OUTGOING
+from tests.factories.numbers import add_number
+from tests.factories.plans import plan, statistics_of_an_empty_table
+from tests.factories.quiet_hours import CAPPED_TEXTS, obey_the_law
+
+pytestmark = pytest.mark.anyio
+
+Add = Callable[..., Awaitable[int]]
+
+DAY, NIGHT = datetime(2030, 1, 15, 18, tzinfo=UTC), datetime(2030, 1, 15, 8, tzinfo=UTC)
+"""Times at which it is noon, and night, in the whole of North America."""
+
+WRITTEN = (
+    (
+        MESSAGES,
+        "account_id contact_id direction from_number to_number body status purpose segments encoding"
+        " credits cost carrier actor request_id original_body created_at deferral_rule deferral_zones",
+    ),
+    (OUTGOING, "account_id lane number carrier segments claimed_until expires_at attempts"),
+    (LEDGER_ENTRIES, "account_id type amount balance_after actor created_at"),
+    (CONSENTS, "account_id phone kind method text actor recorded_at"),
+    (CAPPED_TEXTS, "account_id phone has_left"),
+    (CONVERSATIONS, "contact_id sending_number version last_outbound_at last_message_at ai_state"),
+    (
+        CAMPAIGN_RECIPIENTS,
+        "contact_id phone state reason body original_body segments credits number due_at settled_at",
+    ),
+    (ACCOUNTS, "balance"),
+    (EVENTS, "account_id name contact_id"),
+)
+"""The rows that an acceptance writes, without ids and the times that are spread by them."""
+
+
+class Undone(Exception):
+    """The batch is rolled back, after it wrote some rows."""
+
+    def __init__(self, rows: dict[str, list[Any]]) -> None:
+        self.rows = rows
+
+
+async def read_rows(connection: Connection) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for rows, columns in WRITTEN:
+        values = await rows.read(connection, *columns.split())
+        found[rows.table] = sorted(map(repr, values))
+    return found
+
+
+async def accept_and_undo(worker: CampaignRunner) -> dict[str, list[Any]]:
+    """Return the rows after a batch, which is rolled back."""
+    try:
+        async with worker._due() as (connection, campaign):
+            assert campaign
+            await worker._step(connection, campaign)
+            raise Undone(await read_rows(connection))
+    except Undone as undone:
+        return undone.rows
+
+
+@pytest.fixture
+async def sent(pool: Pool, account: Opened, add: Add, send: Make, accept: Accept) -> None:
+    """Send a campaign to contacts some of which change after it was read."""
+    await obey_the_law(pool)
+    await add_number(pool, account.account_id, "+13125550199")
+    for number, name in enumerate(("Ann", "Zoë", "Łukasz", "Łukasz", "李", "Cy", "Dee", "Eve", "Flo")):
+        await add(f"+1202555014{number}", first_name=name)
+    await add("+13125550140", first_name="Gil", time_zone="America/Los_Angeles")
+    await add("+14155550143", first_name="Hal")
+    await open_conversations(pool)
+    ann = await CONTACTS.where(phone="+12025550140").only(pool, "id")
+    await CONVERSATIONS.where(contact_id=ann).change(pool, sending_number="+13125550199")
+    await add("+14155550150", first_name="Ivy")  # without a conversation
+    await send(body="Hi {first_name}, our “sale” begins today.")
+    await accept(1)
+    await CONTACTS.where(phone="+12025550145").change(pool, dnd_sms=True)
+    await CONTACTS.where(phone="+12025550146").change(pool, status="opted_out")
+    await CONTACTS.where(phone="+12025550147").change(pool, phone="+12025550157")
+
+
+@pytest.mark.usefixtures("sent")
+@pytest.mark.parametrize(("now", "reason"), [(DAY, ""), (NIGHT, "deferred")])
+async def test_a_batch_writes_the_same_rows_as_the_acceptance_of_each_text(
+    services: Services, pool: Pool, runner: CampaignRunner, monkeypatch: pytest.MonkeyPatch, now: datetime, reason: str
+) -> None:
+    await cap(pool, "+12025550148", now)
+    acceptor = SendAcceptor(pool, At(now), services.notify, services.connections)
+    worker = replace(runner, acceptor=acceptor, clock=At(now))
+
+    in_bulk = await accept_and_undo(worker)
+    monkeypatch.setattr(BulkAcceptance, "decide", lambda *_: None)
+    one_by_one = await accept_and_undo(worker)
+
+    assert in_bulk == one_by_one
+    assert sum(f"state='claimed' reason={reason!r}" in row for row in in_bulk["campaign_recipients"]) == 8
+
+
+async def cap(pool: Pool, phone: str, now: datetime) -> None:
+    """Let a phone have got all texts that the cap of the account allows."""
+    account_id = await ACCOUNTS.only(pool, "id")
+    for id in range(-6, 0):
+        await CAPPED_TEXTS.insert(pool, message_id=id, account_id=account_id, phone=phone, at=now)
+
+
+async def test_contacts_with_conversations_are_accepted_in_one_statement(
+    pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_people(pool, 5)
+    await open_conversations(pool)
+    await send()
+    await accept(1)
+    monkeypatch.delattr(SendAcceptor, "accept_all")
+
+    await run()
+
+    assert await CAMPAIGN_RECIPIENTS.read(pool, "state", "credits") == [("delivered", 1)] * 5
+    assert await LEDGER_ENTRIES.where(type="debit").read(pool, "balance_after") == [999, 998, 997, 996, 995]
+    assert await CONVERSATIONS.read(pool, "version") == [1] * 5
+    linked = await MESSAGES.read(pool, "contact_id", "conversation_id")
+    assert sorted(linked) == sorted(await CONVERSATIONS.read(pool, "contact_id", "id"))
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_batch_in_one_statement_finds_each_recipient_by_its_whole_key(
+    pool: Pool, send: Make, accept: Accept
+) -> None:
+    async with statistics_of_an_empty_table(pool, CAMPAIGN_RECIPIENTS):
+        await add_people(pool, 500)
+        await open_conversations(pool)
+        campaign = await send()
+        await accept(1)
+        queued = await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id", "account_id")
+        ids, account_id = [row["id"] for row in queued][:10], queued[0]["account_id"]
+        common = account_id, "campaign:1", DAY, DAY, 0.01, 1000
+        columns = ids, ids, ids, [], [], [], ["+12025550143"], ["sandbox"]
+        found = await plan(pool, enqueue.ACCEPT, *common, *columns, campaign.id)
+
+    assert found.count("AND (id = ANY (") == 2, found
