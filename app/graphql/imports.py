@@ -1,7 +1,6 @@
 """Imports and exports of contacts, as the contract shows them."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
@@ -121,7 +120,7 @@ def _wanted(given: FileFormat | None) -> Wanted:
 def _decode(content: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or a character outside ASCII
         raise InvalidInput(reason="content must be base64.", field="content") from None
 
 

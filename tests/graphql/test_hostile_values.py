@@ -36,7 +36,7 @@ from tests.graphql.calls import URL, serving
 pytestmark = pytest.mark.anyio
 
 DIGITS = "9" * 5_000
-TEXTS = [r'"a\u0000b"', r'"\ud800"', '""', DIGITS, '{"a": [1]}']
+TEXTS = [r'"a\u0000b"', r'"\ud800"', '"é"', '""', DIGITS, '{"a": [1]}']
 INSTANTS = ['"9999-12-31T23:59:59-12:00"', '"0001-01-01T00:00:00+14:00"', '"9999-12-31T23:59:59.999999Z"', DIGITS]
 NUMBERS = [DIGITS, "-9223372036854775809", "2147483648", "1e999", r'"a\u0000b"']
 HOSTILE = {"DateTime": INSTANTS, "Int": NUMBERS, "BigInt": NUMBERS, "Float": NUMBERS, "Decimal": NUMBERS}
@@ -128,8 +128,8 @@ def literals(kind: str, name: str, field: GraphQLField) -> Iterator[str]:
                 yield f"{kind} {{ {name}({argument}: {value}) {answer} }}"
 
 
-GIVEN = ("create_contact", "create_api_key")
-"""The fields that this is held for: they take each kind of value, and one takes an object."""
+GIVEN = ("create_contact", "create_api_key", "add_upload_part")
+"""The fields that this is held for: they take each kind of value, one takes an object, and one decodes a text."""
 
 WITH_ARGUMENTS = [each for each in fields() if each[1] in GIVEN]
 

@@ -1,7 +1,6 @@
 """The secret and the key of deliveries to inbound webhooks."""
 
 import base64
-import binascii
 import hmac
 import secrets
 
@@ -49,5 +48,5 @@ def _authorization(header: str) -> str:
 def _password(value: str) -> str:
     try:
         return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # binascii.Error, or a character outside ASCII
         return ""

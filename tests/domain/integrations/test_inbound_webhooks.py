@@ -144,10 +144,12 @@ async def test_the_secret_is_taken_from_each_of_its_places_and_no_other(
     refused = [{"X-Webhook-Secret": f"{SECRET}x"}, {"Authorization": f"Basic {SECRET}"}, {"Authorization": SECRET}]
 
     statuses = [(await post(http, hook, **headers)).status_code for headers in [*taken, *refused, {"X-Other": SECRET}]]
+    outside_ascii = {**HEADERS, "X-Webhook-Secret": "", "Authorization": "Basic é".encode("latin-1")}
+    answer = await http.post(f"/integrations/webhook/{hook.address}", content=b"{}", headers=outside_ascii)
 
-    assert statuses == [202] * 3 + [403] * 4
+    assert [*statuses, answer.status_code] == [202] * 3 + [403] * 5
     assert await INTEGRATION_EVENTS.count(services) == 3
-    assert await INTEGRATIONS.only(services, "received", "refused") == (3, 4)
+    assert await INTEGRATIONS.only(services, "received", "refused") == (3, 5)
 
 
 async def test_a_refusal_names_the_fault_of_the_request(

@@ -1,7 +1,6 @@
 """Settings and credentials of a connection to Telnyx."""
 
 import base64
-import binascii
 import re
 from typing import Annotated
 
@@ -17,7 +16,7 @@ HEADER = re.compile("[!-~]+")
 def _check_key(key: str) -> str:
     try:
         size = len(base64.b64decode(key, validate=True))
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or a character outside ASCII
         size = 0
     if size != KEY_BYTES:
         raise ValueError("must be the public key of the account as the portal shows it: 32 bytes in base64")
