@@ -7,15 +7,17 @@ import asyncpg
 import pytest
 from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.bootstrap import METADATA
-from app.db import migrate, schema
+from app.db import engine, migrate, schema
 from app.db.claims import persist
 from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, dial, is_unwritable
 from app.domain.accounts.models import Account
 from app.http.errors import translate
 from app.services import Services
 from app.settings import Settings
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -136,3 +138,40 @@ async def test_a_connection_whose_opening_is_canceled_is_closed(settings: Settin
         await dial(settings.database_url, connection_class=Canceled)
 
     assert [each.is_closed() for each in opened] == [True]
+
+
+async def driver_of(session: AsyncSession) -> Any:
+    """Return the connection of a session."""
+    return (await (await session.connection()).get_raw_connection()).driver_connection
+
+
+@pytest.mark.parametrize("is_idle", [True, False])
+async def test_a_session_gets_no_connection_that_the_server_has_ended(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, is_idle: bool
+) -> None:
+    monkeypatch.setattr(engine, "IDLE_SECONDS", 0.0 if is_idle else 60.0)
+    database = await connect(settings.database_url or "", 1)
+    async with database.sessions() as session:
+        driver = await driver_of(session)
+    await database.pool.fetchval("SELECT pg_terminate_backend($1)", driver.get_server_pid())
+    await until(lambda: is_idle or driver.is_closed())
+
+    async with database.sessions() as session:
+        assert await session.scalar(text("SELECT pg_backend_pid()")) != driver.get_server_pid()
+    await database.close()
+
+
+async def test_a_connection_that_was_just_used_is_used_again_without_a_check(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "IDLE_SECONDS", 60.0)
+    database, asked = await connect(settings.database_url or "", 1), list[str]()
+    async with database.sessions() as session:
+        (await driver_of(session)).add_query_logger(lambda record: asked.append(record.query))
+
+    async with database.sessions() as session:
+        await session.execute(text("SELECT 1"))
+
+    await until(lambda: "ROLLBACK;" in asked)
+    await database.close()
+    assert asked == ["BEGIN;", "ROLLBACK;"]
