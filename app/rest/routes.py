@@ -45,8 +45,10 @@ class Execute(Protocol):
         """Count a large body, of so many bytes, as several requests; raise `RateLimited`."""
         ...
 
-    async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
-        """Run an admitted operation; raise `DomainError`."""
+    async def __call__(
+        self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None, *, as_text: bool
+    ) -> Answer:
+        """Run an admitted operation, with fragments of JSON in lists if `as_text`; raise `DomainError`."""
         ...
 
 
@@ -89,7 +91,7 @@ class Endpoint:
         body = await self._read.read_body(request)
         await self._execute.count_size(len(body), actor)
         variables = self._read(request, body)
-        answer = await self._execute(self.operation, variables, actor)
+        answer = await self._execute(self.operation, variables, actor, as_text=True)
         headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
         if self.rest.envelope == "page":
             headers |= self._page_headers(request, variables, answer.value)

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 from graphql import (
+    ExecutionResult,
     GraphQLInterfaceType,
     GraphQLObjectType,
     get_named_type,
@@ -132,13 +133,21 @@ async def test_a_plan_answers_any_query_as_graphql_core_does(
     assume(not prepared.errors)
     event(f"planned: {prepared.plan is not None}")
 
-    answers = [(await executor.run(Run(each, {}, actor)))[0] for each in (prepared, replace(prepared, plan=None))]
+    run = Run(prepared, {}, actor)
+    oracle, *answers = [
+        (await executor.run(each))[0]
+        for each in (replace(run, prepared=replace(prepared, plan=None)), run, replace(run, as_text=True))
+    ]
 
-    event(f"errors: {bool(answers[0].errors)}")
-    assert orjson.dumps(answers[0].data) == orjson.dumps(answers[1].data), document
-    assert answers[0].formatted.get("errors") == answers[1].formatted.get("errors"), document
-    originals = [[error.original_error.__class__ for error in each.errors or ()] for each in answers]
-    assert originals[0] == originals[1], document
+    event(f"errors: {bool(oracle.errors)}")
+    for answer in answers:
+        assert orjson.dumps(answer.data) == orjson.dumps(oracle.data), document
+        assert answer.formatted.get("errors") == oracle.formatted.get("errors"), document
+        assert _originals(answer) == _originals(oracle), document
+
+
+def _originals(answer: ExecutionResult) -> list[type]:
+    return [error.original_error.__class__ for error in answer.errors or ()]
 
 
 _IDS: dict[int, dict[str, int]] = {}
@@ -165,7 +174,9 @@ async def test_a_list_of_one_field_alone_is_as_graphql_core_answers_it(services:
             document = f"{{ {name}{f'({needed[0]})' if needed else ''} {found[0] % f'{{ {part} }}'} }}"
             prepared = prepare(document)
             by_plan, _ = await executor.run(Run(prepared, {}, actor))
+            as_text, _ = await executor.run(Run(prepared, {}, actor, as_text=True))
             plain, _ = await executor.run(Run(replace(prepared, plan=None), {}, actor))
 
             assert prepared.plan
             assert (by_plan.data, by_plan.errors) == (plain.data, None), document
+            assert orjson.dumps(as_text.data) == orjson.dumps(plain.data), document

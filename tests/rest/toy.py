@@ -253,7 +253,9 @@ class Toy:
     async def count_size(self, size: int, actor: Actor | None) -> None:
         """Allow every size."""
 
-    async def __call__(self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None) -> Done:
+    async def __call__(
+        self, operation: Operation, variables: Mapping[str, Any], actor: Actor | None, *, as_text: bool
+    ) -> Done:
         """Run an operation on graphql-core."""
         self.asked.append((operation.name, variables, actor))
         replayed = variables.get("key") in self.sent

@@ -1,11 +1,11 @@
 """Pages of long lists, by cursors in both directions and by offsets."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 from sqlalchemy import (
@@ -27,6 +27,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kernel import records
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.json_texts import Entity, Shape, text_of
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -49,6 +50,9 @@ MAX_STATEMENTS = 64
 ACCOUNT, OWNERS = "account_id", "owners"
 """The parameters of these statements; the first is also the column of the account."""
 
+TEXT = "text"
+"""The column of the JSON of a row."""
+
 
 def invalid_cursor(name: str) -> InvalidInput:
     """Return the error of an argument that is not a cursor of its list."""
@@ -63,7 +67,8 @@ class Window:
     """Part of a list: the `first` rows, or the `last` ones, between the places `after` and `before`.
 
     A place is the sort values of a row, so it stays valid after the row is deleted. `offset` rows are skipped at the
-    start. `name` is the name of the list. `columns` are the attributes of rows that are read; None stands for all.
+    start. `name` is the name of the list. `columns` are the attributes of rows that are read; None stands for all. With
+    a `shape`, rows are read as JSON where possible.
     """
 
     first: int | None = None
@@ -73,6 +78,7 @@ class Window:
     last: int | None = None
     before: str | None = None
     columns: frozenset[str] | None = None
+    shape: Shape | None = None
 
     def __post_init__(self) -> None:
         """Raise `InvalidInput` for contradictory arguments or sizes outside the limits."""
@@ -91,7 +97,14 @@ class Window:
         """Return whether the window selects the last rows."""
         return self.last is not None
 
-    def names_of(self, kind: type) -> Sequence[str]:
+    def form_of(self, kind: type[T], entity: Entity) -> "Form[T]":
+        """Return the form in which rows of a class, or of its alias, are read."""
+        if self.shape and (text := text_of(entity, self.shape)) is not None:
+            return Form({TEXT: text}, records.show)
+        names = self._names_of(kind)
+        return Form({name: getattr(entity, name) for name in names}, partial(records.read, kind, names=names))
+
+    def _names_of(self, kind: type) -> Sequence[str]:
         """Return the columns of a class that are read: all, if some attribute that is read is no column."""
         known = records.names_of(kind)
         if self.columns is None or not self.columns.issubset(known):
@@ -103,6 +116,13 @@ class Window:
         """Return the maximum number of rows."""
         given = self.first if self.last is None else self.last
         return DEFAULT_SIZE if given is None else given
+
+
+class Form(NamedTuple, Generic[T]):
+    """The form of the items of a list: the columns that are selected, and what makes an item of those of each row."""
+
+    columns: Mapping[str, ColumnElement[Any]]
+    read: Callable[[Sequence[Sequence[Any]]], list[list[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,11 +261,10 @@ async def fetch(
     """Return one page of the rows of a statement that selects a class, or an alias of one."""
     selected = statement.column_descriptions[0]
     kind: type[T] = selected["type"]
-    names = window.names_of(kind)
-    columns = [*(getattr(selected["expr"], name) for name in names), *order.columns]
-    wanted = statement.with_only_columns(*columns, maintain_column_froms=True)
+    form = window.form_of(kind, selected["expr"])
+    wanted = statement.with_only_columns(*form.columns.values(), *order.columns, maintain_column_froms=True)
     rows = await unit.rows_apart(_windowed(wanted, order, window))
-    return _cut(records.read(kind, rows, names), unit, lambda: statement, order, window, counter)
+    return _cut(form.read(rows), unit, lambda: statement, order, window, counter)
 
 
 async def fetch_each(
@@ -263,7 +282,7 @@ async def fetch_each(
     asked = {ACCOUNT: unit.actor.account_id, OWNERS: owners}
     found = await unit.rows_apart(_select_each(kind, owner, order, window), asked)
     rows: dict[int, list[Sequence[Any]]] = {id: [] for id in owners}
-    for *row, id in records.read(kind, found, window.names_of(kind)):
+    for *row, id in window.form_of(kind, kind).read(found):
         rows[id].append(row)
     own = partial(_select_own, unit, kind, owner)
     totals = _Totals(unit, own, owners)
@@ -277,13 +296,19 @@ def _select_each(kind: type[Any], owner: InstrumentedAttribute[int], order: Orde
     """Return the statement of `fetch_each`, whose parameters are the account and the owners; making it takes 3 ms."""
     wanted = _rows_of(bindparam(OWNERS, type_=ARRAY(BigInteger)))
     own = getattr(kind, ACCOUNT) == bindparam(ACCOUNT)
-    names = window.names_of(kind)
-    inner = {column.key: column for column in (*(getattr(kind, name) for name in names), *order.columns)}
+    shown = window.form_of(kind, kind).columns
+    inner = {
+        **{name: column.label(name) for name, column in shown.items()},
+        **{str(column.key): column for column in order.columns},
+    }
     one = _windowed(select(*inner.values()).where(own, owner == wanted.c.id), order, window).lateral()
     keys = Order(tuple(one.c[str(column.key)] for column in order.columns), order.descending)
     sorting = (keys.reversed if window.is_backward else keys).sorting
-    shown = [one.c[name] for name in names]
-    return select(*shown, *keys.columns, wanted.c.id).select_from(wanted.join(one, true())).order_by(*sorting)
+    return (
+        select(*(one.c[name] for name in shown), *keys.columns, wanted.c.id)
+        .select_from(wanted.join(one, true()))
+        .order_by(*sorting)
+    )
 
 
 def _select_own(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+import orjson
 from sqlalchemy import BigInteger, ColumnElement, Select, any_, inspect, literal
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute, Mapper
@@ -31,6 +32,11 @@ def read(kind: type[T], rows: Iterable[Sequence[Any]], names: Sequence[str] | No
     """
     names = names_of(kind) if names is None else names
     return [[_make(kind, names, row), *row[len(names) :]] for row in rows]
+
+
+def show(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Return rows with a fragment of JSON in place of their first column, its text."""
+    return [[orjson.Fragment(text), *others] for text, *others in rows]
 
 
 def _make(kind: type[T], names: Sequence[str], row: Sequence[Any]) -> T:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Executable, Result, Row, Select, text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from app.db.engine import Sessions, is_canceled
 from app.domain.kernel.clock import Clock
@@ -57,6 +57,7 @@ class UnitOfWork:
     clock: Clock
     topics: set[str] = field(default_factory=set[str])
     _session: AsyncSession | None = None
+    _connection: AsyncConnection | None = None
     _connected_as: int | None = None
     _has_written: bool = False
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -97,9 +98,11 @@ class UnitOfWork:
         """Return whole rows with the columns of a class in place of its objects, which the session would keep."""
         async with self._turn:
             session = await self._connect()
-            await session.flush()
-            connection = await session.connection()
-            return (await connection.execute(statement, parameters)).all()
+            if session.new or session.dirty or session.deleted:
+                await session.flush()
+            if self._connection is None:
+                self._connection = await session.connection()
+            return (await self._connection.execute(statement, parameters)).all()
 
     async def try_within(
         self, seconds: float, statement: Executable, parameters: Parameters | None = None
@@ -181,6 +184,7 @@ class UnitOfWork:
         return self.session
 
     def _disconnect(self) -> None:
+        self._connection = None
         if self._connected_as is not None:
             self.sessions.turns.leave(self._connected_as)
             self._connected_as = None

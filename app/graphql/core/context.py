@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 import strawberry
 
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.json_texts import Shape
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.core.loading import Load, Loader, Pause, Pauses
 from app.services import Services
@@ -30,7 +31,8 @@ class Context:
     """One operation's unit and the services.
 
     `replayed` is set when an idempotency key was answered before. `last_event_id` is where a client that lost its
-    stream wants to go on. `pause` is there for an operation that computes for long.
+    stream wants to go on. `pause` is there for an operation that computes for long. With `as_text`, objects of lists
+    may be fragments of JSON.
     """
 
     unit: UnitOfWork
@@ -38,6 +40,7 @@ class Context:
     replayed: bool = False
     last_event_id: int | None = None
     pause: Pause | None = None
+    as_text: bool = False
     _pauses: Pauses = field(default_factory=Pauses)
     _loaders: dict[object, Loader[Any]] = field(default_factory=dict[object, Loader[Any]])
 
@@ -76,11 +79,21 @@ class Context:
 Info = strawberry.Info[Context, None]
 
 
-@dataclass
-class PlannedInfo(Info):
-    """The `info` of a resolver in a plan; of a list also the attributes of its records that are read, None for all."""
+class Reading(NamedTuple):
+    """The attributes of the records of a list that are read, None for all; a shape, if each is one object of JSON."""
 
     columns: frozenset[str] | None = None
+    shape: Shape | None = None
+
+
+ALL = Reading()
+
+
+@dataclass
+class PlannedInfo(Info):
+    """The `info` of a resolver in a plan; of a list also the reading of its records."""
+
+    reading: Reading = ALL
 
 
 def row_of(root: object, kind: type[T]) -> T:

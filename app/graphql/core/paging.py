@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, TypeVar, cast
 import strawberry
 
 from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
-from app.graphql.core.context import Info, PlannedInfo
+from app.graphql.core.context import ALL, Info, PlannedInfo
 from app.graphql.core.directives import Constraint
 from app.graphql.core.scalars import BigInt
 
@@ -120,8 +120,9 @@ def window(
         argument: open_cursor(info, argument, name, cursor)
         for argument, cursor in (("after", after), ("before", before))
     }
-    columns = info.columns if isinstance(info, PlannedInfo) else None
-    return Window(first, offset=offset, name=name, last=last, columns=columns, **places)
+    columns, shape = info.reading if isinstance(info, PlannedInfo) else ALL
+    shape = shape if info.context.as_text else None
+    return Window(first, offset=offset, name=name, last=last, columns=columns, shape=shape, **places)
 
 
 def open_cursor(info: Info, argument: str, name: str, cursor: str | None) -> str | None:

@@ -41,12 +41,12 @@ from graphql import (
     type_from_ast,
 )
 from graphql.execution import VariableValues
-from strawberry.schema.schema_converter import CustomGraphQLEnumType, GraphQLCoreConverter
+from strawberry.schema.schema_converter import CustomGraphQLEnumType
 from strawberry.types.arguments import StrawberryArgument, convert_argument
 from strawberry.types.field import StrawberryField
 
-from app.graphql.core.context import Info, PlannedInfo
-from app.graphql.core.loading import Load, attributes_of
+from app.graphql.core.context import ALL, Info, PlannedInfo, Reading
+from app.graphql.core.loading import Load
 from app.graphql.execution.completing import (
     complete_interfaces,
     complete_leaf_lists,
@@ -69,6 +69,7 @@ from app.graphql.execution.plans import (
     Values,
     Variable,
 )
+from app.graphql.execution.reading import TYPENAME, definition_of, function_of, read_of
 from app.graphql.schema import CORE, schema
 
 MAX_FIELDS = 1000
@@ -79,8 +80,6 @@ KEPT: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool, CORE.get_t
 
 MAX_INT = 2**31 - 1
 """The largest value of the scalar Int."""
-
-TYPENAME = "__typename"
 
 
 class Unplanned(Exception):
@@ -123,14 +122,14 @@ class _Compiler:
         if nodes[0].name.value == TYPENAME:
             return Field(key, lambda sources, run: [parent.name] * len(sources), _unchanged)
         described = parent.fields[nodes[0].name.value]
-        complete, definition = self._completion(described.type, nodes), _definition(described)
+        complete, definition = self._completion(described.type, nodes), definition_of(described)
         if definition.base_resolver is None:
             return Field(key, _attribute(definition.python_name), complete)
         return Field(key, self._resolver(described, nodes), complete, _is_awaited(definition))
 
     def _resolver(self, described: GraphQLField, nodes: Sequence[FieldNode]) -> Resolve:
-        definition = _definition(described)
-        call = _function(definition)
+        definition = definition_of(described)
+        call = function_of(definition)
         if described.args:
             return self._with_arguments(definition, call, described, nodes)
         if _takes(definition, "self"):
@@ -144,11 +143,11 @@ class _Compiler:
     ) -> Resolve:
         if not _takes(definition, "self", "info"):
             raise Unplanned(f"{definition.python_name} is resolved in another way")
-        place, columns = len(self.arguments), self._columns(get_named_type(described.type), nodes)
+        place, reading = len(self.arguments), self._reading(get_named_type(described.type), nodes)
         self.arguments.append(tuple(_arguments(nodes[0], described)))
 
         def resolve(sources: Sequence[Any], run: Run) -> Column:
-            call_each = partial(call, info=_info(definition, run, columns), **run.arguments[place])
+            call_each = partial(call, info=_info(definition, run, reading), **run.arguments[place])
             return [*map(call_each, sources)]
 
         return resolve
@@ -173,21 +172,16 @@ class _Compiler:
     def _object_completion(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Complete:
         return complete_objects([self._field(kind, key, chosen) for key, chosen in self._select(kind, nodes).items()])
 
-    def _columns(self, kind: GraphQLNamedType, nodes: Sequence[FieldNode]) -> frozenset[str] | None:
-        """Return the attributes of the records of a list that a selection reads; None for all."""
+    def _reading(self, kind: GraphQLNamedType, nodes: Sequence[FieldNode]) -> Reading:
+        """Return the reading of the records of a list for a selection of it."""
         if not isinstance(kind, GraphQLObjectType) or "nodes" not in kind.fields or "page_info" not in kind.fields:
-            return None
-        found: set[str] = set()
+            return ALL
+        selected = [(chosen[0].name.value, chosen) for chosen in self._select(kind, nodes).values()]
+        if any(name == "edges" for name, _ in selected):
+            return ALL
         record = cast("GraphQLObjectType", get_named_type(kind.fields["nodes"].type))
-        for chosen in self._select(kind, nodes).values():
-            if chosen[0].name.value == "edges":
-                return None
-            if chosen[0].name.value == "nodes":
-                for [node, *_] in self._select(record, chosen).values():
-                    if (attributes := _attributes_of(record, node.name.value)) is None:
-                        return None
-                    found |= attributes
-        return frozenset(found)
+        shown = [self._select(record, chosen) for name, chosen in selected if name == "nodes"]
+        return read_of(record, [{key: node.name.value for key, [node, *_] in each.items()} for each in shown])
 
     def _select(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> dict[str, list[FieldNode]]:
         """Return the fields that fields with the same key select of an object, by response key."""
@@ -250,7 +244,7 @@ def _variables(operation: OperationDefinitionNode) -> tuple[Variable, ...]:
 
 
 def _arguments(node: FieldNode, described: GraphQLField) -> Iterable[Argument]:
-    known = {argument.python_name: argument for argument in _definition(described).arguments}
+    known = {argument.python_name: argument for argument in definition_of(described).arguments}
     for given in node.arguments or ():
         name = given.name.value
         if name not in known:
@@ -307,14 +301,9 @@ def _attribute(name: str) -> Resolve:
     return read
 
 
-def _function(definition: StrawberryField) -> Callable[..., Any]:
-    assert definition.base_resolver
-    return cast("Callable[..., Any]", definition.base_resolver.wrapped_func)
-
-
 def _is_awaited(definition: StrawberryField) -> bool:
     """Return whether a resolver is asynchronous, or returns a value that a loader will read."""
-    call = _function(definition)
+    call = function_of(definition)
     return iscoroutinefunction(call) or get_origin(call.__annotations__.get("return")) is Load
 
 
@@ -330,18 +319,6 @@ def _takes(definition: StrawberryField, *names: str) -> bool:
     return own == list(names) and not definition.extensions
 
 
-def _definition(described: GraphQLField) -> StrawberryField:
-    return described.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
-
-
-def _attributes_of(kind: GraphQLObjectType, name: str) -> frozenset[str] | None:
-    """Return the attributes that a field reads of its object; None if it may read any."""
-    if name == TYPENAME:
-        return frozenset()
-    definition = _definition(kind.fields[name])
-    return attributes_of(_function(definition)) if definition.base_resolver else frozenset([definition.python_name])
-
-
-def _info(definition: StrawberryField, run: Run, columns: frozenset[str] | None = None) -> Info:
-    """Return the `info` of a resolver; the service's resolvers read only its context and columns."""
-    return PlannedInfo(_raw_info=cast("GraphQLResolveInfo", run), _field=definition, columns=columns)
+def _info(definition: StrawberryField, run: Run, reading: Reading = ALL) -> Info:
+    """Return the `info` of a resolver; the service's resolvers use only its context and reading."""
+    return PlannedInfo(_raw_info=cast("GraphQLResolveInfo", run), _field=definition, reading=reading)

@@ -6,6 +6,7 @@ from types import NoneType
 from typing import Any
 
 from graphql import GraphQLNonNull
+from orjson import Fragment
 from strawberry.types import get_object_definition
 
 from app.graphql.execution.plans import Column, Complete, Field, Lists, Run
@@ -69,10 +70,12 @@ def complete_lists(complete: Complete) -> Complete:
 
 
 def complete_objects(fields: Sequence[Field]) -> Complete:
-    """Return the completion of an object."""
+    """Return the completion of an object; fragments of JSON are complete."""
     keys, awaited = [field.key for field in fields], [field for field in fields if field.is_awaited]
 
     def objects(sources: Column, run: Run) -> Column:
+        if set(map(type, sources)) == {Fragment}:
+            return sources
         columns = [
             [None] * len(sources) if field.is_awaited else field.complete(field.resolve(sources, run), run)
             for field in fields

@@ -71,7 +71,8 @@ class Answer:
 class Run:
     """One run of a prepared document: of the operation `name`, if it has several.
 
-    A subscription runs once for each `value` of `Executor.subscribe`: see `Executor.show`.
+    A subscription runs once for each `value` of `Executor.subscribe`: see `Executor.show`. With `as_text`, objects of
+    lists in the result may be fragments of JSON, for a caller that only encodes it.
     """
 
     prepared: Prepared
@@ -79,6 +80,7 @@ class Run:
     actor: Actor | None
     name: str | None = None
     value: object = None
+    as_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,15 @@ class Executor:
     _documents: Documents = field(default_factory=Documents)
     _turns: Turns = field(default_factory=Turns)
 
-    async def __call__(self, operation: Runnable, variables: Mapping[str, Any], actor: Actor | None) -> Answer:
-        """Admit and run an operation document of the service; return the value of its root field.
+    async def __call__(
+        self, operation: Runnable, variables: Mapping[str, Any], actor: Actor | None, *, as_text: bool = False
+    ) -> Answer:
+        """Admit and run an operation document of the service; return the value of its root field; see `Run`.
 
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
         prepared = measure(_read_own(operation.text), None, variables)
-        result, replayed = await self._run(Run(prepared, dict(variables), actor))
+        result, replayed = await self._run(Run(prepared, dict(variables), actor, as_text=as_text))
         if result.errors:
             raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
@@ -153,7 +157,7 @@ class Executor:
     async def _run(self, run: Run) -> tuple[ExecutionResult, bool]:
         allow(run.prepared.scopes, run.actor)
         async with self._take_turn(run) as pause:
-            context = self._context(run.actor, pause=pause)
+            context = self._context(run.actor, pause=pause, as_text=run.as_text)
             try:
                 result = await _complete(context.unit, _execute(run, context))
             except InnerFault as fault:
@@ -216,9 +220,16 @@ class Executor:
             if standing.wait:
                 raise RateLimited(seconds=standing.wait)
 
-    def _context(self, actor: Actor | None, last_event_id: int | None = None, pause: Pause | None = None) -> Context:
+    def _context(
+        self,
+        actor: Actor | None,
+        last_event_id: int | None = None,
+        pause: Pause | None = None,
+        *,
+        as_text: bool = False,
+    ) -> Context:
         unit = UnitOfWork(self.services.database.sessions, actor or NOBODY, self.services.clock)
-        return Context(unit, self.services, last_event_id=last_event_id, pause=pause)
+        return Context(unit, self.services, last_event_id=last_event_id, pause=pause, as_text=as_text)
 
     async def _finish(self, unit: UnitOfWork, result: ExecutionResult) -> ExecutionResult:
         try:

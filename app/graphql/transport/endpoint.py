@@ -90,7 +90,8 @@ class Endpoint:
         prepared = await self._executor.read(asked, actor, address)
         if prepared.kind is OperationType.SUBSCRIPTION and accepts_events(request.headers.get("accept", "")):
             return await self._stream(request, asked)
-        result, replayed = await self._executor.run(Run(prepared, asked.variables, actor, asked.operation_name))
+        run = Run(prepared, asked.variables, actor, asked.operation_name, as_text=True)
+        result, replayed = await self._executor.run(run)
         if result.errors:
             return self._refuse(result, result.errors, media_type)
         return _respond({"data": result.data}, media_type, 200, {"Idempotent-Replayed": "true"} if replayed else {})
