@@ -1,6 +1,6 @@
 """Rows of hot statements, as typed objects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from app.db.engine import Connection, Pool
@@ -17,3 +17,11 @@ async def find(source: Connection | Pool, shape: Callable[..., R], statement: st
     """Return the first row of a statement, or None; see `fetch`."""
     row = await source.fetchrow(statement, *arguments)
     return None if row is None else shape(**row)
+
+
+def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
+    """Return an empty column for values that are all as usual, since each element of an array that is passed costs.
+
+    `unnest` gives null for the elements that a column lacks.
+    """
+    return () if all(value == usual for value in values) else values

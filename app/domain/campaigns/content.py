@@ -2,11 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 from app.domain.kernel import smart_encoding
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates import checking, vocabulary
-from app.domain.templates.rendering import CompiledText, Rendering, compiled
+from app.domain.templates.rendering import CompiledText, Fallbacks, Rendering, compiled
+
+
+class ContentKey(NamedTuple):
+    """The values of a content."""
+
+    body: str
+    company_name: str
+    fallbacks: Fallbacks
+    is_smart_encoded: bool
+    fold_accents: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +34,25 @@ class Content:
 
     def __post_init__(self) -> None:
         """Compile the text once for all contacts."""
-        object.__setattr__(self, "_compiled", compiled(self.body, tuple(sorted(self.fallbacks.items()))))
+        object.__setattr__(self, "_compiled", compiled(self.body, self.key.fallbacks))
         object.__setattr__(self, "names", self._compiled.names)
+
+    @classmethod
+    def of(cls, key: ContentKey) -> Self:
+        """Return the content with some values."""
+        return cls(
+            key.body,
+            key.company_name,
+            dict(key.fallbacks),
+            is_smart_encoded=key.is_smart_encoded,
+            fold_accents=key.fold_accents,
+        )
+
+    @property
+    def key(self) -> ContentKey:
+        """Return the values: contents with the same ones are equal."""
+        fallbacks = tuple(sorted(self.fallbacks.items()))
+        return ContentKey(self.body, self.company_name, fallbacks, self.is_smart_encoded, self.fold_accents)
 
     def render(self, person: Mapping[str, object]) -> Rendering:
         """Return the text for a contact with the values of `contacts.sql.PLACEHOLDERS`, as it is written."""

@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import accumulate, takewhile
 
 from app.db.engine import Connection
+from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns.models import PauseReason, RecipientState
@@ -25,7 +26,7 @@ from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Acceptance, Send
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.acceptance import Verdict
-from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts, unless_all
+from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts
 from app.domain.quiet_hours.limits import Timing
 
 BATCH = 500
@@ -62,20 +63,25 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::
 WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
 TEXTS = """
-SELECT d.id, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits,
+SELECT r.ctid AS place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
+  r.segments, r.credits,
   coalesce(d.encoding, 'GSM-7') AS encoding, ($13::text[])[coalesce(d.sender, 1)] AS number,
   ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, d.place
 FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[]) WITH ORDINALITY
   AS d(id, message_id, conversation_id, encoding, sender, leaves_at, place), campaign_recipients r
 WHERE r.campaign_id = $15 AND r.id = ANY($7::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
+# The rows are found where they were read. One that was changed since is not: the batch is then rolled back.
 CLAIM = f"""
 UPDATE campaign_recipients r SET state = 'claimed', message_id = a.message_id, number = a.number,
   reason = CASE WHEN a.leaves_at IS NULL THEN '' ELSE '{DEFERRED}' END, body = '', original_body = NULL, due_at = NULL
-FROM accepted a
-WHERE r.campaign_id = $15 AND r.id = ANY($7::bigint[]) AND r.id = a.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+FROM accepted a WHERE r.ctid = a.place_of_row AND r.campaign_id = $15 RETURNING r.id
 """
 ACCEPT = bulk.accept(TEXTS, CLAIM)
+
+
+class RecipientsChanged(Exception):
+    """Another transaction changed recipients of a batch while it was written; it is to be rolled back and repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,9 @@ async def _accept_free(
         else:
             free.append((each, sender, timing))
     if free:
-        await connection.execute(ACCEPT, *acceptance.arguments, *_columns(free), campaign_id)
+        claimed = await connection.fetchval(ACCEPT, *acceptance.arguments, *_columns(free), campaign_id)
+        if claimed != len(free):
+            raise RecipientsChanged
         await acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
     return others
 

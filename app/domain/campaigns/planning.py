@@ -129,7 +129,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Prepare the texts."""
-        texts = Texts(self.content, Candidate._fields, self.is_strict, self.max_segments)
+        texts = Texts.shared(
+            self.content, is_strict=self.is_strict, max_segments=self.max_segments, columns=Candidate._fields
+        )
         object.__setattr__(self, "texts", texts)
 
     @classmethod

@@ -109,10 +109,13 @@ class CampaignRunner:
 
     async def run(self) -> bool:
         """Take one step of the campaign that has been due longest; return True when more may be due."""
-        async with self._due() as (connection, campaign):
-            if campaign is None:
-                return False
-            reason = await self._step(connection, campaign)
+        try:
+            async with self._due() as (connection, campaign):
+                if campaign is None:
+                    return False
+                reason = await self._step(connection, campaign)
+        except enqueue.RecipientsChanged:
+            return await self.due()
         self.notify("messages")
         self.notify("events")
         if campaign.is_deleted:

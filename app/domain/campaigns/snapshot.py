@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from app.db.engine import Connection
-from app.db.rows import find
+from app.db.rows import find, unless_all
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.planning import Plan, Planned
@@ -19,8 +19,8 @@ ADD = """
 INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, body, segments, credits,
   original_body, due_at)
 SELECT DISTINCT ON (phone) $1, $2, contact_id, phone,
-  CASE WHEN reason <> '' THEN 'suppressed' WHEN due_at IS NULL THEN 'queued' ELSE 'deferred' END, reason,
-  body, segments, credits, original_body, due_at
+  CASE WHEN reason <> '' THEN 'suppressed' WHEN due_at IS NULL THEN 'queued' ELSE 'deferred' END, coalesce(reason, ''),
+  body, coalesce(segments, 1), coalesce(credits, 1), original_body, due_at
 FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
   $10::timestamptz[]) AS planned(contact_id, phone, reason, body, segments, credits, original_body, due_at)
 ORDER BY phone
@@ -56,12 +56,12 @@ async def _add(connection: Connection, account_id: int, campaign_id: int, planne
             campaign_id,
             [each.contact_id for each in planned],
             [each.phone for each in planned],
-            [each.reason for each in planned],
+            unless_all([each.reason for each in planned], ""),
             [each.body for each in planned],
-            [each.segments for each in planned],
-            [each.credits for each in planned],
-            [each.original_body for each in planned],
-            [each.due_at for each in planned],
+            unless_all([each.segments for each in planned], 1),
+            unless_all([each.credits for each in planned], 1),
+            unless_all([each.original_body for each in planned], None),
+            unless_all([each.due_at for each in planned], None),
         )
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from app.domain.campaigns.content import Content
+from app.domain.campaigns.content import Content, ContentKey
 from app.domain.campaigns.reasons import Reason
 from app.domain.contacts import placeholders
 from app.domain.contacts.custom_fields import Value
@@ -53,6 +54,11 @@ class Texts:
         places = [self.columns.index(name) for name in self._names]
         self._pick = itemgetter(*places) if places else lambda _: None
 
+    @classmethod
+    def shared(cls, content: Content, *, is_strict: bool, max_segments: int, columns: tuple[str, ...]) -> "Texts":
+        """Return the texts of a content that was asked for before, such as for the chunk before, or new ones."""
+        return _texts_of(content.key, is_strict, max_segments, columns)
+
     @property
     def needed(self) -> Sequence[str]:
         """Return the columns that the text depends on."""
@@ -87,3 +93,8 @@ class Texts:
             return Reason.empty_text
         is_long = len(body) > sms_parts.MAX_LENGTH or segments > self.max_segments
         return Reason.message_too_long if is_long else ""
+
+
+@lru_cache(2)
+def _texts_of(key: ContentKey, is_strict: bool, max_segments: int, columns: tuple[str, ...]) -> Texts:
+    return Texts(Content.of(key), columns, is_strict, max_segments)

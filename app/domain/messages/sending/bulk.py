@@ -4,7 +4,7 @@ The caller reads `find_facts` of each. What is the same for all texts is passed 
 passed for these. A text that a gate may refuse, or that begins a conversation, is left to `acceptance`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -76,7 +76,7 @@ BALANCE = "(SELECT $1::bigint, $6::bigint - coalesce(sum(credits), 0)::bigint FR
 
 
 def accept(texts: str, then: str) -> str:
-    """Return the statement that accepts texts and runs `then`, a statement on the rows `accepted`.
+    """Return the statement that accepts texts, and returns the number of rows of `then`, a statement on `accepted`.
 
     Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
     number, carrier, leaves_at, place`, at most one to a contact. The arguments up to `$6` are those of
@@ -95,7 +95,7 @@ queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)}),
 counted AS ({quiet_hours.count("SELECT message_id, account_id, phone, due_at AS at FROM accepted")}),
 concluded AS ({then})
-{accounts.SET_BALANCES.format(rows=BALANCE)}
+{accounts.SET_BALANCES.format(rows=BALANCE)} RETURNING (SELECT count(*) FROM concluded)
 """
 
 
@@ -140,8 +140,3 @@ class BulkAcceptance:
         """Show the deferrals of the accepted messages that wait for quiet hours."""
         waiting = [(id, each.deferral, each.place.zones) for id, each in accepted if each.deferral]
         await limited.show(connection, waiting)
-
-
-def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
-    """Return an empty sequence for values that are all as usual: each element of an array that is passed costs time."""
-    return () if all(value == usual for value in values) else values
