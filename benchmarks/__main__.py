@@ -10,6 +10,7 @@ from pathlib import Path
 
 import uvloop
 
+from app import gc
 from app.embedded.servers import Servers
 from benchmarks import (
     arrivals,
@@ -91,6 +92,7 @@ def _arguments() -> argparse.Namespace:
 
 async def _measure(folder: Path, servers: Servers, programs: Sequence[str], rounds: int) -> list[Comparison]:
     stage = await Stage.prepare(folder, servers)
+    gc.settle()  # as every process of the service does
     return [comparison for name in programs for comparison in await PROGRAMS[name](stage, rounds)]
 
 

@@ -353,8 +353,7 @@ def open_delivery_workers(services: Services) -> DeliveryWorkers:
 
 def retention_rules(settings: Settings) -> Sequence[Rule]:
     """Return the retention rules of all areas except `oauth`."""
-    payloads, metadata = timedelta(days=settings.webhook_payload_days), timedelta(days=settings.webhook_metadata_days)
-    return (*RULES, *webhooks.make_rules(payloads, metadata))
+    return (*RULES, *webhooks.make_rules(timedelta(days=settings.webhook_metadata_days)))
 
 
 def open_partitions(services: Services) -> Job:
@@ -366,8 +365,10 @@ def open_history_retention(services: Services) -> HistoryRetention:
     """Return the retention of histories for the configured times."""
     settings = services.settings
     message_days, receipt_days = timedelta(days=settings.message_days), timedelta(days=settings.receipt_days)
+    payloads, metadata = timedelta(days=settings.webhook_payload_days), timedelta(days=settings.webhook_metadata_days)
     rules = (
         *messages.make_history_rules(message_days, receipt_days),
+        *webhooks.make_history_rules(payloads, metadata),
         *events.make_history_rules(timedelta(days=settings.event_days), (webhooks.DELIVERED_EVENTS,)),
     )
     return HistoryRetention(services.histories, rules, services.database.pool)

@@ -10,7 +10,7 @@ R = TypeVar("R")
 
 async def fetch(source: Connection | Pool, shape: Callable[..., R], statement: str, *arguments: Any) -> list[R]:
     """Return all rows of a statement; its columns have the names that `shape` takes, and no others."""
-    return [shape(**row) for row in await source.fetch(statement, *arguments)]
+    return _shaped(shape, await source.fetch(statement, *arguments))
 
 
 async def find(source: Connection | Pool, shape: Callable[..., R], statement: str, *arguments: Any) -> R | None:
@@ -25,3 +25,10 @@ def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
     `unnest` gives null for the elements that a column lacks.
     """
     return () if all(value == usual for value in values) else values
+
+
+def _shaped(shape: Callable[..., R], rows: Sequence[Any]) -> list[R]:
+    """Return the rows as objects; named tuples with the fields in the order of the columns are made by their places."""
+    if rows and getattr(shape, "_fields", None) == tuple(rows[0].keys()):
+        return [shape(*row) for row in rows]
+    return [shape(**row) for row in rows]

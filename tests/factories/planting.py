@@ -34,6 +34,7 @@ POINTERS = {
     "agent_id": "ai_agents",
     "campaign_id": "campaigns",
     "contact_id": "contacts",
+    "delivery_id": "webhook_deliveries",
     "event_id": "events",
     "message_id": "messages",
     "reference": "messages",

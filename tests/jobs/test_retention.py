@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.bootstrap import retention_rules
+from app.bootstrap import open_history_retention, retention_rules
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
 from app.domain.messages.erasure import REPEATED_FOR
 from app.domain.messages.receipts.journal import UNMATCHED_FOR
 from app.domain.onboarding.service import Opened
 from app.jobs.job import Job
-from app.jobs.sweeps import purge
+from app.jobs.sweeps import end_histories, purge
 from app.providers.carriers.sandbox.retention import SANDBOX_FOR
 from app.services import Services
 from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_MAILS, add_link, add_session, id_of_user
@@ -136,7 +136,7 @@ async def test_deliveries_lose_their_payloads_first_and_are_kept_while_they_are_
         for name, age in ages.items():
             await add_delivery(services, id, subscription, event=name, status=status, created_at=NOON - age)
 
-    await _job(services).run()
+    await end_histories("histories", open_history_retention(services), Noon()).run()
 
     left = await WEBHOOK_DELIVERIES.read(services, "event", "status", "body")
     assert [(event, status, body is None) for event, status, body in left] == [

@@ -3,14 +3,17 @@
 from datetime import UTC, datetime, timedelta
 
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.retention import HistoryRetention
 from app.domain.onboarding.service import Opened
-from app.domain.webhooks.retention import make_rules
-from app.jobs.sweeps import purge
+from app.domain.webhooks.retention import make_history_rules, make_rules
+from app.jobs.sweeps import end_histories, purge
 from app.services import Services
 from tests.factories.webhooks import (
+    WEBHOOK_ATTEMPTS,
     WEBHOOK_DELIVERIES,
     WEBHOOK_NOTICES,
     WEBHOOK_SUBSCRIPTIONS,
+    add_attempt,
     add_delivery,
     add_subscription,
 )
@@ -28,7 +31,10 @@ class Noon(Clock):
 
 
 async def forget(services: Services) -> None:
-    await purge("retention", make_rules(PAYLOADS, METADATA), services.database, Noon()).run()
+    pool = services.database.pool
+    deliveries = HistoryRetention((), make_history_rules(PAYLOADS, METADATA), pool)
+    await end_histories("histories", deliveries, Noon()).run()
+    await purge("retention", make_rules(METADATA), services.database, Noon()).run()
 
 
 async def test_bodies_are_deleted_before_deliveries_and_pending_deliveries_are_kept(
@@ -47,6 +53,37 @@ async def test_bodies_are_deleted_before_deliveries_and_pending_deliveries_are_k
 
     left = await WEBHOOK_DELIVERIES.read(services, "webhook_id", "body")
     assert left == [("bare", None), ("whole", b"{}"), ("pending", b"{}")]
+
+
+async def test_attempts_end_with_their_deliveries_and_deliveries_with_their_subscription(
+    services: Services, account: Opened
+) -> None:
+    ids = [await add_subscription(services, account.account_id) for _ in range(2)]
+    for id, at in [(ids[0], NOON - METADATA - MOMENT), (ids[0], NOON), (ids[1], NOON)]:
+        delivery = await add_delivery(services, account.account_id, id, status="failed", created_at=at)
+        await add_attempt(services, delivery, body=str(delivery))
+
+    await forget(services)
+    before = await WEBHOOK_ATTEMPTS.read(services, "body")
+    await WEBHOOK_SUBSCRIPTIONS.where(id=ids[0]).delete(services)
+
+    [kept] = await WEBHOOK_DELIVERIES.read(services, "id")
+    assert len(before) == 2
+    assert await WEBHOOK_ATTEMPTS.read(services, "body") == [str(kept)]
+
+
+async def test_a_delivery_that_is_sent_again_meanwhile_keeps_its_body(services: Services, account: Opened) -> None:
+    id = await add_subscription(services, account.account_id)
+    delivery = await add_delivery(
+        services, account.account_id, id, status="failed", created_at=NOON - METADATA - MOMENT
+    )
+    async with services.database.pool.acquire() as connection, connection.transaction():
+        await WEBHOOK_DELIVERIES.where(id=delivery).change(connection, status="pending")
+        await forget(services)
+
+    await forget(services)
+
+    assert await WEBHOOK_DELIVERIES.read(services, "status", "body") == [("pending", b"{}")]
 
 
 async def test_a_subscription_that_is_over_is_forgotten_with_its_last_delivery(

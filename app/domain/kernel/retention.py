@@ -48,9 +48,10 @@ async def apply(rules: Iterable[Rule], pool: Pool, now: datetime) -> None:
 class HistoryRule:
     """The rows of a table of a history, with their retention time.
 
-    `key` is the column of the id by which the history is divided, `time` that of the time of the row. A row is kept for
-    as long as the query `needed` returns its id, given the ids from `$1` to less than `$2`. Other rows end with those
-    of the ids `$1` by `statements`, carried out in order after the rows themselves have been locked.
+    `key` is the column of the id by which the history is divided, `time` that of the time of the row. Rows that do not
+    satisfy `which` are kept, and a row is kept for as long as the query `needed` returns its id, given the ids from
+    `$1` to less than `$2`. Other rows end with those of the ids `$1` by `statements`, carried out in order after the
+    rows themselves have been locked. With `emptied`, rows stay, and that column is emptied.
     """
 
     history: History
@@ -60,6 +61,8 @@ class HistoryRule:
     time: str = "created_at"
     needed: str = NOTHING
     statements: tuple[str, ...] = ()
+    which: str = "true"
+    emptied: str = ""
 
     @property
     def find(self) -> str:
@@ -73,14 +76,15 @@ class HistoryRule:
     def lock(self) -> str:
         """Return the statement that locks the rows of the ids `$1`, except those that others have locked."""
         return (
-            f"SELECT {self.key} AS id FROM {self.table} WHERE {self.key} = ANY($1::bigint[]) ORDER BY {self.key}"
-            " FOR UPDATE SKIP LOCKED"
+            f"SELECT {self.key} AS id FROM {self.table} WHERE {self.key} = ANY($1::bigint[]) AND {self.which}"
+            f" ORDER BY {self.key} FOR UPDATE SKIP LOCKED"
         )
 
     @property
-    def delete(self) -> str:
-        """Return the statement that deletes the rows of the ids `$1` that are older than `$2`."""
-        return f"DELETE FROM {self.table} WHERE {self.key} = ANY($1::bigint[]) AND {self.time} < $2"
+    def end(self) -> str:
+        """Return the statement that deletes or empties the rows of the ids `$1` that are older than `$2`."""
+        change = f"UPDATE {self.table} SET {self.emptied} = NULL" if self.emptied else f"DELETE FROM {self.table}"
+        return f"{change} WHERE {self.key} = ANY($1::bigint[]) AND {self.time} < $2"
 
     def check(self, now: datetime) -> Check:
         """Return the check for dropping a range of ids; one of rows with which others end must be empty."""
@@ -120,7 +124,7 @@ class Retention:
         ids = sorted({row["id"] for row in found})
         for statement in self.rule.statements:
             await connection.execute(statement, ids)
-        await connection.execute(self.rule.delete, ids, until)
+        await connection.execute(self.rule.end, ids, until)
 
 
 @dataclass(slots=True)

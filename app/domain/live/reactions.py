@@ -4,6 +4,7 @@ The texts of campaigns are not told one by one, which would flood every open pag
 update a second, stands for them.
 """
 
+from app.db.rows import unless_all
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
@@ -31,6 +32,9 @@ WHERE CASE
   ELSE true END
 """
 
+RARE = ("campaign_id", "actor", "note_id", "agent_id", "run_id")
+"""Keys of payloads that few events have."""
+
 
 async def add_updates(batch: Batch) -> None:
     """Add the live updates of a batch of events, in their order."""
@@ -41,14 +45,10 @@ async def add_updates(batch: Batch) -> None:
             [event.account_id for event, _ in live],
             [event.name for event, _ in live],
             [event.contact_id for event, _ in live],
-            [_message_id(event, kind) for event, kind in live],
+            unless_all([_message_id(event, kind) for event, kind in live], None),
             [event.created_at for event, _ in live],
-            [event.payload.get("job_id") if kind is UpdateKind.job_progress else None for event, kind in live],
-            [event.payload.get("campaign_id") for event, _ in live],
-            [event.payload.get("actor") for event, _ in live],
-            [event.payload.get("note_id") for event, _ in live],
-            [event.payload.get("agent_id") for event, _ in live],
-            [event.payload.get("run_id") for event, _ in live],
+            unless_all([_job_id(event, kind) for event, kind in live], None),
+            *(unless_all([event.payload.get(name) for event, _ in live], None) for name in RARE),
             [event.name for event, kind in live if kind is UpdateKind.message_status],
         )
 
@@ -58,3 +58,7 @@ REACTIONS = (Reaction("live_updates", add_updates),)
 
 def _message_id(event: OutboxEvent, kind: UpdateKind) -> int | None:
     return event.payload.get("id" if kind is UpdateKind.new_message else "message_id")
+
+
+def _job_id(event: OutboxEvent, kind: UpdateKind) -> int | None:
+    return event.payload.get("job_id") if kind is UpdateKind.job_progress else None

@@ -16,7 +16,7 @@ from app.domain.webhooks.health import Health
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Poster, Reply
-from app.domain.webhooks.records import Recorder, Result
+from app.domain.webhooks.records import Held, Recorder, Result
 from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.stats import AttemptCounts
@@ -69,6 +69,7 @@ class DeliveryWorker:
     def __init__(self, shared: Shared, subscription: Leased, *, stopping: bool) -> None:
         self.id = subscription.id
         self.subscription = subscription
+        self._as_held = Held(subscription.id, subscription.lease, subscription.revision)
         self.health = Health.of(subscription)
         self.leased_until = subscription.leased_until
         self.stopping = stopping
@@ -178,8 +179,7 @@ class DeliveryWorker:
             self.stopping = True
         status, wait = self._judge(delivery, reply)
         later = None if wait is None else self._dependencies.clock.now() + wait
-        lease, revision = self.subscription.lease, self.subscription.revision
-        result = Result(delivery.id, delivery.attempts + 1, reply, at, status, later, lease, revision)
+        result = Result(delivery.id, delivery.attempts + 1, reply, at, status, later, self._as_held)
         if not await self._shared.recorder.record(result):
             self.stopping = True
         self._trusted += 1

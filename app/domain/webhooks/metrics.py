@@ -15,9 +15,19 @@ FROM webhook_deliveries d JOIN webhook_subscriptions s ON s.id = subscription_id
 WHERE d.status = 'pending' AND s.status = 'active' GROUP BY state
 """
 
+# Ids grow with time: a binary search in their index finds the first recent one.
 RATE = """
+WITH RECURSIVE span AS (
+  SELECT min(id) AS low, max(id) + 1 AS high FROM webhook_deliveries
+  UNION ALL
+  SELECT CASE WHEN is_before THEN probe.id + 1 ELSE low END, CASE WHEN is_before THEN high ELSE (low + high) / 2 END
+  FROM span CROSS JOIN LATERAL (
+    SELECT id, created_at < $1 AS is_before FROM webhook_deliveries WHERE id >= (low + high) / 2 ORDER BY id LIMIT 1
+  ) probe WHERE low < high
+)
 SELECT subscription_id, avg((status = 'delivered')::int) AS rate FROM webhook_deliveries
-WHERE created_at >= $1 AND attempts > 0 GROUP BY subscription_id ORDER BY count(*) DESC LIMIT $2
+WHERE id >= (SELECT low FROM span WHERE low >= high) AND attempts > 0
+GROUP BY subscription_id ORDER BY count(*) DESC LIMIT $2
 """
 
 

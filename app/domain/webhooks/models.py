@@ -84,7 +84,9 @@ class Delivery(Base):
     """One event for one subscription. `body` is serialized once and sent unchanged, on every attempt and replay.
 
     `event` is the plain name for a hook and the dotted name for an endpoint. `answer_status` is the HTTP status of the
-    answer to the last attempt, null where none came or it is not known.
+    answer to the last attempt, null where none came or it is not known. There are no foreign keys, which would check
+    each row: the triggers `delete_webhook_deliveries` and `delete_webhook_attempts` delete the deliveries of a deleted
+    subscription, and the attempts of a deleted delivery.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -133,13 +135,11 @@ class Delivery(Base):
             text("id DESC"),
             postgresql_where=text("answer_status IS NOT NULL"),
         ),
-        Index("ix_webhook_deliveries_created_at", "created_at"),
-        Index("ix_webhook_deliveries_body", "created_at", postgresql_where=text("body IS NOT NULL")),
     )
 
     id: Mapped[Key]
     account_id: Mapped[int]
-    subscription_id: Mapped[int] = mapped_column(ForeignKey("webhook_subscriptions.id", ondelete="CASCADE"))
+    subscription_id: Mapped[int]
     event_id: Mapped[int | None]
     event: Mapped[str]
     webhook_id: Mapped[str]
@@ -161,7 +161,7 @@ class Attempt(Base):
     __table_args__ = (Index("ix_webhook_attempts_delivery_id", "delivery_id", "id"),)
 
     id: Mapped[Key]
-    delivery_id: Mapped[int] = mapped_column(ForeignKey("webhook_deliveries.id", ondelete="CASCADE"))
+    delivery_id: Mapped[int]
     number: Mapped[int]
     status: Mapped[int | None]
     error: Mapped[str]

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.db.engine import UNREACHABLE, Pool
+from app.db.rows import fetch
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
@@ -25,31 +25,39 @@ ORDER BY next_attempt_at, id LIMIT $4
 """
 
 # A delivered result is recorded even when the subscription was disabled or removed meanwhile: no replay may repeat it.
+# The rows of deliveries are locked, so that no attempt is added for one that is being deleted.
 RECORD = """
 WITH result AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::float8[], $7::jsonb[],
-    $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[], $12::bigint[], $13::bigint[])
-  AS r(id, number, answered, error, address, seconds, headers, body, at, status, next_attempt_at, lease, revision)
-), attempt AS (
-  INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body, attempted_at)
-  SELECT r.id, number, answered, error, address, seconds, headers, r.body, at
-  FROM result r JOIN webhook_deliveries USING (id)
+    $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[])
+  AS r(id, number, answered, error, address, seconds, headers, body, at, status, next_attempt_at)
 ), recorded AS (
   UPDATE webhook_deliveries d SET attempts = number, status = r.status, answer_status = answered,
     next_attempt_at = r.next_attempt_at, delivered_at = CASE r.status WHEN 'delivered' THEN at END
-  FROM result r WHERE d.id = r.id AND (d.status = 'pending' OR r.status = 'delivered')
+  FROM result r WHERE d.id = r.id AND (d.status = 'pending' OR r.status = 'delivered') RETURNING d.id
+), ended AS (
+  SELECT d.id FROM webhook_deliveries d JOIN result r USING (id)
+  WHERE d.status <> 'pending' AND r.status <> 'delivered' FOR KEY SHARE OF d
+), attempt AS (
+  INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body, attempted_at)
+  SELECT id, number, answered, error, address, seconds, headers, body, at FROM result
+  JOIN (SELECT id FROM recorded UNION ALL SELECT id FROM ended) found USING (id)
 )
-SELECT r.id FROM result r JOIN webhook_deliveries d USING (id) JOIN webhook_subscriptions s ON s.id = d.subscription_id
-WHERE s.lease = r.lease AND s.revision = r.revision AND s.status = 'active'
+SELECT id, lease, revision FROM webhook_subscriptions WHERE id = ANY($12::bigint[]) AND status = 'active'
 """
+"""Records results; returns those of the subscriptions `$12` that are active."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of one attempt: the new state of the delivery, and the time of the next attempt.
+class Held(NamedTuple):
+    """A subscription as this process holds it: its lease and its revision when a delivery was fetched."""
 
-    `lease` and `revision` are those of the subscription when the delivery was fetched.
-    """
+    id: int
+    lease: int
+    revision: int
+
+
+class Result(NamedTuple):
+    """The result of one attempt: the new state of the delivery, and the time of the next attempt."""
 
     delivery_id: int
     number: int
@@ -57,8 +65,7 @@ class Result:
     at: datetime
     status: DeliveryStatus
     next_attempt_at: datetime | None
-    lease: int
-    revision: int
+    subscription: Held
 
 
 class Recorder:
@@ -84,29 +91,30 @@ class Recorder:
     async def _write(self, results: Sequence[Result]) -> Sequence[bool]:
         while True:
             try:
-                rows = await self._pool.fetch(RECORD, *_columns(sorted(results, key=attrgetter("delivery_id"))))
+                current = await fetch(
+                    self._pool, Held, RECORD, *_columns(sorted(results, key=attrgetter("delivery_id")))
+                )
             except UNREACHABLE:
                 await asyncio.sleep(RETRY_SECONDS)
             else:
-                current = {row["id"] for row in rows}
-                return [result.delivery_id in current for result in results]
+                return [result.subscription in current for result in results]
 
 
 def _columns(results: Sequence[Result]) -> Sequence[list[Any]]:
+    replies = [result.reply for result in results]
     return [
         [result.delivery_id for result in results],
         [result.number for result in results],
-        [result.reply.status for result in results],
-        [result.reply.error for result in results],
-        [result.reply.address for result in results],
-        [result.reply.duration for result in results],
-        [{name: _storable(value) for name, value in result.reply.headers.items()} for result in results],
-        [_storable(result.reply.body.decode("utf-8", "replace")) for result in results],
+        [reply.status for reply in replies],
+        [reply.error for reply in replies],
+        [reply.address for reply in replies],
+        [reply.duration for reply in replies],
+        [{name: _storable(value) for name, value in reply.headers.items()} for reply in replies],
+        [_storable(reply.body.decode("utf-8", "replace")) for reply in replies],
         [result.at for result in results],
         [result.status.value for result in results],
         [result.next_attempt_at for result in results],
-        [result.lease for result in results],
-        [result.revision for result in results],
+        list({result.subscription.id for result in results}),
     ]
 
 

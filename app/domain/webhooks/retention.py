@@ -2,16 +2,12 @@
 
 from datetime import timedelta
 
-from app.domain.kernel.retention import Rule, batch_of
+from app.db.partitions import History
+from app.domain.kernel.retention import HistoryRule, Rule, batch_of
 
-EMPTY_BODIES = f"""
-UPDATE webhook_deliveries SET body = NULL
-WHERE {batch_of("webhook_deliveries", "created_at < $1 AND body IS NOT NULL AND status <> 'pending'")}
-"""
-DELETE_DELIVERIES = f"""
-DELETE FROM webhook_deliveries
-WHERE {batch_of("webhook_deliveries", "created_at < $1 AND status <> 'pending'")}
-"""
+HISTORY = History("webhook_deliveries_id_seq", ("webhook_deliveries",))
+ENDED = "status <> 'pending'"
+
 DELETE_SUBSCRIPTIONS = """
 DELETE FROM webhook_subscriptions s WHERE status = 'removed' AND created_at < $1
   AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE subscription_id = s.id)
@@ -25,11 +21,17 @@ DELIVERED_EVENTS = "SELECT event_id FROM webhook_deliveries WHERE event_id >= $1
 """The ids of events that have deliveries: the erasure of a contact finds its deliveries by its events."""
 
 
-def make_rules(payloads: timedelta, metadata: timedelta) -> tuple[Rule, ...]:
-    """Return the rules: `payloads` for the bodies of deliveries, `metadata` for the rest. Pending ones are kept."""
+def make_history_rules(payloads: timedelta, metadata: timedelta) -> tuple[HistoryRule, ...]:
+    """Return the rules of deliveries: `payloads` for their bodies, `metadata` for the rest. Pending ones are kept."""
     return (
-        Rule(EMPTY_BODIES, payloads),
-        Rule(DELETE_DELIVERIES, metadata),
+        HistoryRule(HISTORY, "webhook_deliveries", payloads, which=f"{ENDED} AND body IS NOT NULL", emptied="body"),
+        HistoryRule(HISTORY, "webhook_deliveries", metadata, which=ENDED),
+    )
+
+
+def make_rules(metadata: timedelta) -> tuple[Rule, ...]:
+    """Return the rules of the other rows of the area, all but the counts of attempts kept for `metadata`."""
+    return (
         Rule("DELETE FROM webhook_notices WHERE created_at < $1", metadata),
         Rule(DELETE_SUBSCRIPTIONS, metadata),
         Rule(f"DELETE FROM webhook_hours WHERE {batch_of('webhook_hours', 'hour < $1')}", COUNTED_FOR),

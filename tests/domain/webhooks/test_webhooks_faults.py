@@ -10,12 +10,14 @@ from aiohttp import web
 
 from app.domain.kernel.sealing import Seal
 from app.domain.webhooks import records
-from app.domain.webhooks.records import Recorder
+from app.domain.webhooks.models import DeliveryStatus
+from app.domain.webhooks.poster import Reply
+from app.domain.webhooks.records import Recorder, Result
 from tests.domain.webhooks.faults import Flaky, Gated, with_parts
 from tests.domain.webhooks.harness import Harness, stages
 from tests.domain.webhooks.receivers import Held, HeldFor
 from tests.factories.traps import until_blocked
-from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS
+from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.waiting import until, within
 
 
@@ -34,6 +36,21 @@ async def test_a_result_waits_for_no_other_that_is_being_written(harness: Harnes
         gate.go.set()
 
     assert written_meanwhile
+
+
+@pytest.mark.parametrize("status", ["pending", "canceled"])
+async def test_a_delivery_that_is_being_deleted_leaves_no_attempt(harness: Harness, status: str) -> None:
+    subscription = await harness.subscribe()
+    id = await add_delivery(harness.pool, harness.account.account_id, subscription.id, status=status)
+    failed = Reply(error="closed"), harness.services.clock.now(), DeliveryStatus.failed, None
+    result = Result(id, 1, *failed, records.Held(subscription.id, 0, 0))
+    async with harness.pool.acquire() as connection, connection.transaction():
+        await WEBHOOK_DELIVERIES.where(id=id).delete(connection)
+        recording = asyncio.create_task(Recorder(harness.pool).record(result))
+        await until_blocked(harness.pool)
+    await within("the result to be recorded", recording)
+
+    assert await WEBHOOK_ATTEMPTS.count(harness.pool) == 0
 
 
 async def test_a_stopping_engine_finishes_deliveries_in_flight_and_begins_no_more(harness: Harness) -> None:

@@ -116,7 +116,7 @@ async def test_attempts_of_a_day_ago_are_left_out_and_deleted_on_the_next_day(ha
         await count(harness, id, Reply(200), clock=Later(timedelta(hours=-hours)))
 
     found = await figures(harness, id)
-    await retention.apply(make_rules(timedelta(30), timedelta(90)), harness.pool, harness.services.clock.now())
+    await retention.apply(make_rules(timedelta(90)), harness.pool, harness.services.clock.now())
 
     assert found.attempts == 1
     assert await WEBHOOK_HOURS.count(harness.pool) == 2
