@@ -1,8 +1,8 @@
 """A minimal subscriber: it records the time of each body, and answers 200.
 
 Posts to `/dead` are never answered; `GET /relieve` closes their connections. `GET /` returns the bodies since the last
-such request: the time of each, by its `new_stage`, which numbers the events. `PORT=... python -m
-benchmarks.subscriber`.
+such request: the time of each, by its `new_stage`, which numbers the events; `GET /count` returns how many they are.
+`PORT=... python -m benchmarks.subscriber`.
 """
 
 import asyncio
@@ -48,6 +48,9 @@ class Connection(asyncio.Protocol):
             while dead:
                 dead.pop().abort()
             self.transport.write(DONE)
+        elif request.startswith(b"GET /count"):
+            body = b"%d" % len(seen)
+            self.transport.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
         elif request.startswith(b"GET"):
             body = orjson.dumps(seen)
             seen.clear()

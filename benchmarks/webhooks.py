@@ -78,10 +78,8 @@ class Course:
         await self.services.database.pool.execute(ADD_EVENTS, self.account_ids, EVENT, EVENTS)
         begun = time.perf_counter()
         self.services.notify("events")
-        came = 0
-        while came < EVENTS:
+        while await self._count() < EVENTS:  # noqa: ASYNC110 - another process counts
             await asyncio.sleep(0.02)
-            came += len(await self._ask())
         taken = time.perf_counter() - begun
         await self._settle()
         return EVENTS / taken
@@ -152,6 +150,10 @@ class Course:
     async def _settle(self) -> None:
         while await self.services.database.pool.fetchval(COUNT_OPEN):  # noqa: ASYNC110 - other processes do the work
             await asyncio.sleep(0.02)
+
+    async def _count(self) -> int:
+        async with self.client.get(f"{self.subscriber}/count") as answer:
+            return int(await answer.text())
 
     async def _ask(self) -> dict[str, float]:
         async with self.client.get(self.subscriber) as answer:

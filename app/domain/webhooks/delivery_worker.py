@@ -143,13 +143,16 @@ class DeliveryWorker:
         now = self._dependencies.clock.now()
         return not self.stopping and now < self.leased_until and not self.health.is_open(now)
 
+    @property
+    def _limit(self) -> int:
+        return 1 if self.health.is_half_open else min(PER_ENDPOINT, self._trusted // TRUST)
+
     def _start_queues(self) -> None:
-        limit = 1 if self.health.is_half_open else min(PER_ENDPOINT, self._trusted // TRUST)
-        for queue, waiting in self._queues.items():
-            if len(self._active) >= limit:
+        for queue in self._queues:
+            if len(self._active) >= self._limit:
                 return
             if queue not in self._active:
-                self._active[queue] = asyncio.create_task(self._run_queue(waiting))
+                self._active[queue] = asyncio.create_task(self._run_queues(queue))
 
     def _collect(self) -> None:
         """Drop finished queues, and held deliveries that may not start now; raise the exception of a failed queue."""
@@ -159,6 +162,23 @@ class DeliveryWorker:
                 if not self._queues[queue] or not self._may_start():
                     self._held.difference_update(delivery.id for delivery in self._queues.pop(queue))
                 task.result()
+
+    async def _run_queues(self, first: Hashable) -> None:
+        """Post the deliveries of a queue, then those of others that wait, while no more have to be fetched."""
+        queue: Hashable | None = first
+        while queue is not None:
+            await self._run_queue(self._queues[queue])
+            queue = self._replace(queue)
+
+    def _replace(self, queue: Hashable) -> Hashable | None:
+        """Make a waiting queue active in place of a finished one; return None if `_work` must look what to do."""
+        if self._queues[queue] or not self._may_start() or self._needs_search() or len(self._active) != self._limit:
+            return None
+        waiting = next((each for each in self._queues if each not in self._active), None)
+        if waiting is not None:
+            del self._queues[queue]
+            self._active[waiting] = self._active.pop(queue)
+        return waiting
 
     async def _run_queue(self, waiting: deque[Due]) -> None:
         """Post the deliveries of a queue one after the other."""

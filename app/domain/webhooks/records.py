@@ -13,7 +13,7 @@ from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
 
 MAX_BATCH = 64
-WRITERS = 3
+WRITERS = 2
 RETRY_SECONDS = 0.5
 
 FIND_DUE = """
