@@ -8,6 +8,7 @@ from typing import NamedTuple
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, PhoneNumberType, ValidationResult
 
+from app.domain.kernel import certain_phones
 from app.domain.kernel.errors import DomainError
 
 
@@ -125,7 +126,7 @@ def normalize(text: str, region: str | None = None) -> str:
 
     Possible numbers are accepted: contacts and senders may have numbers newer than the metadata.
     """
-    return _e164(_parse(text, region))
+    return certain_phones.find(text, region) or _e164(_parse(text, region))
 
 
 @lru_cache(65536)
