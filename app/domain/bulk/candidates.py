@@ -14,8 +14,8 @@ from app.domain.kernel import phone as phones
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.phone import InvalidPhone
 
-QUOTED = re.compile(r"^'(?=[=+\-@\t\r])")
-"""The apostrophe that exports put before a text that a spreadsheet would take for a formula."""
+QUOTED = re.compile(r"'[=+\-@\t\r]")
+"""The apostrophe that exports put before a text that a spreadsheet would take for a formula, and its start."""
 
 SCIENTIFIC = re.compile(r"\d[.,]\d+E\+?\d+", re.I)
 LETTERS = re.compile(r"[^\W\d_]")
@@ -63,9 +63,11 @@ class RowReader:
         if any(cell.strip() for cell in row.cells[len(self.columns) :]):
             reason = f"The row has {len(row.cells)} columns, and the first row {len(self.columns)}."
             raise InvalidInput(reason=reason, field="row")
-        named = zip(self.columns, row.cells, strict=False)
-        cells = {name: QUOTED.sub("", text.strip()) for name, text in named if name and text.strip()}
-        if any("\0" in text for text in cells.values()):
+        cells = dict[str, str]()
+        for name, cell in zip(self.columns, row.cells, strict=False):
+            if name and (text := cell.strip()):
+                cells[name] = text[1:] if QUOTED.match(text) else text
+        if "\0" in "".join(cells.values()):
             raise InvalidInput(reason="The row has the character U+0000.", field="row")
         found.phone = self._phone(cells.pop("phone", ""))
         if name := cells.pop("name", ""):
@@ -77,12 +79,8 @@ class RowReader:
     def _phone(self, text: str) -> str:
         if not text:
             raise InvalidInput(reason="phone is required.", field="phone")
-        if SCIENTIFIC.fullmatch(text):
-            raise InvalidInput(
-                reason=f"phone '{text}' was shortened by a spreadsheet. Format the column as text.", field="phone"
-            )
-        if LETTERS.search(NOT_LETTERS.sub("", text)):
-            raise InvalidPhone(phone=f"'{text[:40]}'", reason="it has letters")
+        if LETTERS.search(text):
+            _check_letters(text)
         return phones.normalize(text, self.region)
 
     def _set(self, found: Candidate, name: str, text: str) -> None:
@@ -101,6 +99,16 @@ class RowReader:
                 found.custom[key] = custom_fields.read(declared, text)
             case _:
                 found.fields[name] = clean_text(name, text, MAX_NAME)
+
+
+def _check_letters(phone: str) -> None:
+    """Refuse a phone with other letters than those before a number or an extension."""
+    if SCIENTIFIC.fullmatch(phone):
+        raise InvalidInput(
+            reason=f"phone '{phone}' was shortened by a spreadsheet. Format the column as text.", field="phone"
+        )
+    if LETTERS.search(NOT_LETTERS.sub("", phone)):
+        raise InvalidPhone(phone=f"'{phone[:40]}'", reason="it has letters")
 
 
 def _stage(text: str) -> str:

@@ -14,6 +14,7 @@ from app.domain.bulk import csv_text, files, merging
 from app.domain.bulk.candidates import Candidate, RowReader
 from app.domain.bulk.files import Column, Format, Wanted
 from app.domain.bulk.import_rules import Import, Line, Outcome, as_arguments, read_arguments
+from app.domain.bulk.open_files import OpenFile
 from app.domain.bulk.texts import UnreadableFile
 from app.domain.contacts import custom_fields
 from app.domain.contacts.service import MAX_NAME, clean_tags, clean_text
@@ -25,7 +26,9 @@ from app.domain.jobs.uploads import PartReader
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
-CHUNK = 1000
+CHUNK = 2000
+"""The rows of a transaction: each takes 20 ms besides its rows, and holds its contacts for 0.2 seconds."""
+
 MAX_OPEN = 32
 """The number of files that a process keeps open between chunks; it opens others anew."""
 
@@ -62,9 +65,7 @@ class Importer:
     """Advances imports. Files that stay open between chunks only save time: any process can continue any import."""
 
     pool: Pool
-    _open: dict[int, tuple[int, Iterator[Candidate]]] = field(
-        default_factory=dict[int, tuple[int, Iterator[Candidate]]]
-    )
+    _open: dict[int, OpenFile] = field(default_factory=dict[int, OpenFile])
 
     async def advance(self, unit: UnitOfWork, job: AccountJob) -> Progress:
         """Find the format and count the rows, then import the next chunk of rows."""
@@ -97,12 +98,13 @@ class Importer:
         job.arguments = {**job.arguments, "format": asdict(format)}
         return Progress("0", total=total, problems=[format.sentence])
 
-    async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> list[Candidate]:
-        place, rows = self._open.pop(job.id, (-1, iter(())))
-        if place != first:
-            rows = await self._read(unit, job, wanted, first)
-        found = await asyncio.to_thread(lambda: list(islice(rows, CHUNK)))
-        self._open[job.id] = first + len(found), rows
+    async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> Sequence[Candidate]:
+        file = self._open.pop(job.id, None)
+        if file is None or file.place != first:
+            file = OpenFile(await self._read(unit, job, wanted, first), first, CHUNK)
+        found = await file.take()
+        if len(found) == CHUNK:
+            self._open[job.id] = file
         while len(self._open) > MAX_OPEN:
             del self._open[next(iter(self._open))]
         return found

@@ -1,6 +1,7 @@
 """Adds and changes the contacts of a chunk of an import."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from app.domain.bulk.candidates import Candidate
@@ -9,9 +10,10 @@ from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind
 from app.domain.consent.service import Evidence
-from app.domain.contacts import loading
+from app.domain.contacts import additions, loading
+from app.domain.contacts.additions import AddedContact, AnyContact
 from app.domain.contacts.events import NewContact, Snapshot, changes
-from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
+from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.contacts.service import MAX_TAGS
 from app.domain.conversations import review
 from app.domain.events import outbox
@@ -28,31 +30,33 @@ async def apply(unit: UnitOfWork, candidates: Sequence[Candidate], wanted: Impor
     phones = [each.phone for each in candidates]
     suppressed = await consents.find_suppressed(unit, phones)
     known = await _lock(unit, phones)
-    added = {each.phone: _new(each, wanted, suppressed) for each in candidates if each.phone not in known}
+    now = unit.clock.now()
+    added = {each.phone: _new(each, wanted, suppressed, now) for each in candidates if each.phone not in known}
     if not wanted.dry_run:
-        added = {each.phone: each for each in await loading.add_many(unit, list(added.values()))}
+        added = {each.phone: each for each in await additions.add_many(unit, list(added.values()))}
         known |= await _lock(unit, set(phones) - known.keys() - added.keys())
     outcomes = dict.fromkeys(added, Outcome.created)
     outcomes |= await _update(unit, [each for each in candidates if each.phone in known], known, wanted)
-    everyone = known | added
+    everyone: dict[str, AnyContact] = {**known, **added}
     if not wanted.dry_run:
         await outbox.record_many(unit, [(NewContact.of(each), each.id) for each in added.values()])
         await _record_consent(unit, candidates, everyone, suppressed, wanted)
     return [_line(each, everyone[each.phone], outcomes[each.phone], suppressed) for each in candidates]
 
 
-async def _lock(unit: UnitOfWork, phones: Iterable[str]) -> dict[str, Contact]:
-    wanted = list(phones)
-    found = await loading.lock_many(unit, Contact.phone.in_(wanted)) if wanted else []
-    return {each.phone: each for each in found}
+async def _lock(unit: UnitOfWork, phones: Collection[str]) -> dict[str, Contact]:
+    return {each.phone: each for each in await loading.lock_phones(unit, phones)}
 
 
-def _new(candidate: Candidate, wanted: Import, suppressed: set[str]) -> Contact:
-    status = ContactStatus.opted_out if candidate.phone in suppressed else ContactStatus.active
-    empty: dict[str, Any] = {"first_name": "", "last_name": "", "email": "", "source": wanted.source}
-    fields = empty | {"pipeline_stage": PipelineStage.new_lead} | candidate.fields
-    tags = list(dict.fromkeys([*candidate.tags, *wanted.tags]))[:MAX_TAGS]
-    return Contact(phone=candidate.phone, status=status, tags=tags, custom_fields=candidate.custom, **fields)
+def _new(candidate: Candidate, wanted: Import, suppressed: set[str], now: datetime) -> AddedContact:
+    contact = AddedContact(candidate.phone, now, source=wanted.source, custom_fields=candidate.custom)
+    for name, value in candidate.fields.items():
+        setattr(contact, name, value)
+    if candidate.tags or wanted.tags:
+        contact.tags = list(dict.fromkeys([*candidate.tags, *wanted.tags]))[:MAX_TAGS]
+    if candidate.phone in suppressed:
+        contact.status = ContactStatus.opted_out
+    return contact
 
 
 async def _update(
@@ -94,7 +98,7 @@ def _change(contact: Contact, candidate: Candidate, wanted: Import) -> None:
 async def _record_consent(
     unit: UnitOfWork,
     candidates: Sequence[Candidate],
-    contacts: dict[str, Contact],
+    contacts: dict[str, AnyContact],
     suppressed: set[str],
     wanted: Import,
 ) -> None:
@@ -107,8 +111,8 @@ async def _record_consent(
         await consent.record_many(unit, agreed, ConsentKind.attested, Evidence(METHOD, wanted.consent))
 
 
-def _line(candidate: Candidate, contact: Contact, outcome: Outcome, suppressed: set[str]) -> Line:
-    id = "" if contact.id is None else contact.id  # pyright: ignore[reportUnnecessaryComparison] - of a dry run
+def _line(candidate: Candidate, contact: AnyContact, outcome: Outcome, suppressed: set[str]) -> Line:
+    id = contact.id or ""
     if candidate.phone in suppressed or candidate.opted_out:
         reason = STAYS if candidate.phone in suppressed else OPTED_OUT
         return candidate.number, Outcome.suppressed, reason, id

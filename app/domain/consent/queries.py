@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ARRAY, Text, func, literal, select, true
+from sqlalchemy import ARRAY, Text, any_, func, literal, select, true
 from sqlalchemy.orm import aliased
 
 from app.domain.consent.models import Consent, ConsentKind, Hold, Suppression
@@ -61,4 +61,5 @@ async def has_opted_out_since(unit: UnitOfWork, phone: str, at: datetime) -> boo
 async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:
     """Return those of the phones that are suppressed for the whole account."""
     own = Suppression.account_id == unit.actor.account_id, Suppression.scope_type == "account"
-    return set(await unit.all(select(Suppression.phone).where(*own, Suppression.phone.in_(phones))))
+    wanted = literal(phones, ARRAY(Text))
+    return set(await unit.all(select(Suppression.phone).where(*own, Suppression.phone == any_(wanted))))

@@ -6,6 +6,7 @@ from typing import TypedDict
 
 from app.domain.accounts.scopes import Scope
 from app.domain.consent.models import OptInRequest
+from app.domain.contacts.additions import AnyContact
 from app.domain.contacts.models import Contact
 from app.domain.kernel.events import Event, UpdateKind, event, timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -44,7 +45,7 @@ class ContactKeys(TypedDict):
     email: str
 
 
-def contact_keys(contact: Contact) -> ContactKeys:
+def contact_keys(contact: AnyContact) -> ContactKeys:
     """Return the keys that identify a contact in an event."""
     return {
         "contact_id": contact.id,
@@ -89,7 +90,7 @@ class NewContact(Event):
     created_at: str
 
     @classmethod
-    def of(cls, contact: Contact) -> "NewContact":
+    def of(cls, contact: AnyContact) -> "NewContact":
         """Return the event for a new contact."""
         return cls(
             id=contact.id,
@@ -238,7 +239,7 @@ class Snapshot:
         return cls(contact.pipeline_stage, contact.dnd_sms, tuple(contact.tags))
 
 
-def changes(contact: Contact, before: Snapshot, at: datetime) -> list[ContactEvent]:
+def changes(contact: AnyContact, before: Snapshot, at: datetime) -> list[ContactEvent]:
     """Return the events of an update: one for each tag, removed tags first."""
     keys, when = contact_keys(contact), timestamp(at)
     events: list[ContactEvent] = []
@@ -250,7 +251,7 @@ def changes(contact: Contact, before: Snapshot, at: datetime) -> list[ContactEve
     return events + _tag_changes(contact, list(before.tags), when)
 
 
-def _tag_changes(contact: Contact, tags: list[str], when: str) -> list[ContactEvent]:
+def _tag_changes(contact: AnyContact, tags: list[str], when: str) -> list[ContactEvent]:
     keys, events = contact_keys(contact), list[ContactEvent]()
     for tag in [tag for tag in tags if tag not in contact.tags]:
         tags = [kept for kept in tags if kept != tag]

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.contacts import queries as contact_queries
 from app.domain.contacts import service as contact_service
+from app.domain.contacts.additions import AnyContact
 from app.domain.contacts.models import Contact, ContactFields, ContactStatus
 from app.domain.crm.connector import CrmContact, CrmRefused
 from app.domain.crm.merging import DND, MERGED, Side, merge
@@ -146,7 +147,7 @@ async def add_push(unit: UnitOfWork, integration_id: int, contact_id: int) -> No
     await unit.execute(insert(CrmPush).values(row).on_conflict_do_nothing())
 
 
-def values_of(contact: Contact) -> dict[str, Any]:
+def values_of(contact: AnyContact) -> dict[str, Any]:
     """Return the values of a contact as a CRM gets them; an opt-out is do-not-disturb there."""
     is_silent = contact.dnd_sms or contact.status == ContactStatus.opted_out
     texts = {name: getattr(contact, name) for name in MERGED if name != DND}

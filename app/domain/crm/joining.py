@@ -5,6 +5,7 @@ The first synchronization of 100,000 contacts has hardly any others.
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -12,7 +13,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
 from app.domain.consent import queries as consents
-from app.domain.contacts import loading
+from app.domain.contacts import additions, loading
+from app.domain.contacts.additions import AddedContact, AnyContact
 from app.domain.contacts.events import NewContact, Snapshot, changes
 from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
 from app.domain.crm import comparing
@@ -86,8 +88,7 @@ def _unique(candidates: Sequence[Candidate]) -> dict[str, Candidate]:
 
 async def _lock(unit: UnitOfWork, candidates: Mapping[str, Candidate]) -> dict[str, Contact]:
     wanted = [each.phone for each in candidates.values()]
-    found = await loading.lock_many(unit, Contact.phone.in_(wanted)) if wanted else []
-    return {each.phone: each for each in found}
+    return {each.phone: each for each in await loading.lock_phones(unit, wanted)}
 
 
 async def _find_links(
@@ -156,29 +157,27 @@ def _is_agreed(candidate: Candidate, contact: Contact | None, link: CrmLink | No
     return is_as_agreed and comparing.values_of(contact) == candidate.values
 
 
-def _fits(candidate: Candidate, contact: Contact) -> bool:
+def _fits(candidate: Candidate, contact: AnyContact) -> bool:
     """Return whether a record has no value that its contact lacks, and none that differs."""
     ours = comparing.values_of(contact)
     return all(value in ("", ours[name]) for name, value in candidate.values.items())
 
 
-async def _add(unit: UnitOfWork, candidates: Sequence[Candidate]) -> dict[str, Contact]:
+async def _add(unit: UnitOfWork, candidates: Sequence[Candidate]) -> dict[str, AddedContact]:
     """Add contacts, each with its events; a phone that another transaction added meanwhile is left out."""
-    new, now = [_new(each) for each in candidates], unit.clock.now()
-    added = await loading.add_many(unit, new)
+    now = unit.clock.now()
+    added = await additions.add_many(unit, [_new(each, now) for each in candidates])
     events = [[NewContact.of(each), *changes(each, NEW, now)] for each in added]
     await outbox.record_many(unit, [(event, each.id) for each, own in zip(added, events, strict=True) for event in own])
     return {each.phone: each for each in added}
 
 
-def _new(candidate: Candidate) -> Contact:
+def _new(candidate: Candidate, now: datetime) -> AddedContact:
     values = {("dnd_sms" if name == DND else name): value for name, value in candidate.values.items()}
-    stage, status = PipelineStage.new_lead, ContactStatus.active
-    empty: dict[str, Any] = {"tags": [], "custom_fields": {}, "source": SOURCE}
-    return Contact(phone=candidate.phone, status=status, pipeline_stage=stage, **empty, **values)
+    return AddedContact(candidate.phone, now, source=SOURCE, **values)
 
 
-async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, Contact]]) -> None:
+async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, AnyContact]]) -> None:
     """Link records with their contacts, and push the values that records lack."""
     rows = [
         {
@@ -197,12 +196,12 @@ async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Ca
             await comparing.add_push(unit, integration_id, contact.id)
 
 
-def _agreed(candidate: Candidate, contact: Contact) -> dict[str, Any]:
+def _agreed(candidate: Candidate, contact: AnyContact) -> dict[str, Any]:
     ours = comparing.values_of(contact)
     return {name: value for name, value in candidate.values.items() if value == ours[name]}
 
 
-async def _drop_echoes(unit: UnitOfWork, integration_id: int, added: Collection[Contact]) -> None:
+async def _drop_echoes(unit: UnitOfWork, integration_id: int, added: Collection[AnyContact]) -> None:
     """Delete the pushes of contacts that the CRM itself has just given."""
     own = CrmPush.integration_id == integration_id, CrmPush.contact_id.in_([each.id for each in added])
     waiting = CrmPush.kind == CrmPushKind.contact, CrmPush.status == CrmPushStatus.waiting

@@ -39,7 +39,7 @@ async def record_many(unit: UnitOfWork, recorded: Sequence[tuple[Event, int]]) -
         "account_id": unit.actor.account_id,
         "names": [event.name for event, _ in recorded],
         "contact_ids": [contact_id for _, contact_id in recorded],
-        "payloads": [orjson.dumps(event.payload()).decode() for event, _ in recorded],
+        "payloads": [orjson.dumps(event).decode() for event, _ in recorded],
         "request_id": unit.actor.request_id,
     }
     await unit.execute(text(RECORD_MANY), values)

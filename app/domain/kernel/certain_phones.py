@@ -50,5 +50,6 @@ def _plan_of(calling_code: str) -> Plan | None:
         return None
     metadata = PhoneMetadata.metadata_for_region_or_calling_code(int(calling_code), regions[0])
     assert metadata is not None
+    assert metadata.general_desc is not None
     trunk = metadata.national_prefix_for_parsing
     return Plan(frozenset(metadata.general_desc.possible_length), re.compile(trunk) if trunk else None)
