@@ -282,8 +282,8 @@ async def fetch_each(
     asked = {ACCOUNT: unit.actor.account_id, OWNERS: owners}
     found = await unit.rows_apart(_select_each(kind, owner, order, window), asked)
     rows: dict[int, list[Sequence[Any]]] = {id: [] for id in owners}
-    for *row, id in window.form_of(kind, kind).read(found):
-        rows[id].append(row)
+    for row in window.form_of(kind, kind).read(found):
+        rows[row.pop()].append(row)
     own = partial(_select_own, unit, kind, owner)
     totals = _Totals(unit, own, owners)
     return {

@@ -10,6 +10,7 @@ import strawberry
 
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.json_texts import Shape
+from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.graphql.core.loading import Load, Loader, Pause, Pauses
 from app.services import Services
@@ -91,9 +92,10 @@ ALL = Reading()
 
 @dataclass
 class PlannedInfo(Info):
-    """The `info` of a resolver in a plan; of a list also the reading of its records."""
+    """The `info` of a resolver in a plan; of a list also the reading of its records, and its window once known."""
 
     reading: Reading = ALL
+    window: Window | None = None
 
 
 def row_of(root: object, kind: type[T]) -> T:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Hashable, Sequence
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -49,11 +50,8 @@ class Load(NamedTuple, Generic[T]):
 
     def __await__(self) -> Generator[Any, None, T]:
         """Read the value."""
-        return self.start().__await__()
-
-    def start(self) -> asyncio.Future[T]:
-        """Ask the loader for the value."""
-        return self.loader.load(self.key)
+        [value] = yield from self.loader.load([self.key]).__await__()
+        return value
 
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Any])
@@ -76,43 +74,57 @@ def attributes_of(resolver: Callable[..., Any]) -> frozenset[str] | None:
     return _READ.get(resolver)
 
 
+class Asked(NamedTuple, Generic[K]):
+    """Keys that are asked together, and the future of their values."""
+
+    keys: Sequence[K]
+    values: asyncio.Future[list[Any]]
+
+
 class Loader(Generic[K]):
     """Loads values by key: those of a level of a query together, and each once."""
 
     def __init__(self, load_all: Callable[[list[K]], Awaitable[Sequence[Any]]], pauses: Pauses) -> None:
         self._load_all = load_all
         self._pauses = pauses
-        self._values: dict[K, asyncio.Future[Any]] = {}
-        self._waiting: list[K] = []
+        self._values: dict[K | None, Any] = {None: None}
+        self._waiting: list[Asked[K]] = []
+        self._reading = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def load(self, key: K) -> asyncio.Future[Any]:
-        """Return the value of a key, which is read once no part of the operation pauses; that of no key is None."""
-        if key not in self._values:
-            self._values[key] = asyncio.get_running_loop().create_future()
-            if key is None:
-                self._values[key].set_result(None)
-                return self._values[key]
-            self._waiting.append(key)
-            if len(self._waiting) == 1:
-                task = asyncio.create_task(self._read())
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-        return self._values[key]
+    def load(self, keys: Sequence[K]) -> asyncio.Future[list[Any]]:
+        """Return the values of keys, which are read once no part of the operation pauses; that of no key is None."""
+        asked = Asked(keys, asyncio.get_running_loop().create_future())
+        if all(key in self._values for key in keys):
+            self._answer(asked)
+            return asked.values
+        self._waiting.append(asked)
+        if len(self._waiting) == 1:
+            task = asyncio.create_task(self._read())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return asked.values
 
     async def _read(self) -> None:
         await self._pauses.all_end()
-        keys, self._waiting = self._waiting, []
-        waiting = [self._values[key] for key in keys]
-        if all(future.done() for future in waiting):  # the operation was canceled
-            return
-        try:
-            values = await self._load_all(keys)
-        except Exception as cause:
-            for future in waiting:
-                if not future.done():
-                    future.set_exception(cause)
-            return
-        for future, value in zip(waiting, values, strict=True):
-            if not future.done():
-                future.set_result(value)
+        waiting, self._waiting = self._waiting, []
+        async with self._reading:
+            asked = [each for each in waiting if not each.values.done()]  # without those that were canceled
+            keys = dict.fromkeys(chain.from_iterable(each.keys for each in asked))
+            try:
+                await self._read_all([key for key in keys if key not in self._values])
+            except Exception as cause:
+                for each in asked:
+                    if not each.values.done():
+                        each.values.set_exception(cause)
+                return
+        for each in asked:
+            self._answer(each)
+
+    async def _read_all(self, keys: list[K]) -> None:
+        if keys:
+            self._values.update(zip(keys, await self._load_all(keys), strict=True))
+
+    def _answer(self, asked: Asked[K]) -> None:
+        if not asked.values.done():
+            asked.values.set_result([self._values[key] for key in asked.keys])

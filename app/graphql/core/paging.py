@@ -5,7 +5,7 @@ from typing import Annotated, Any, Generic, TypeVar, cast
 import strawberry
 
 from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
-from app.graphql.core.context import ALL, Info, PlannedInfo
+from app.graphql.core.context import ALL, Info, PlannedInfo, Reading
 from app.graphql.core.directives import Constraint
 from app.graphql.core.scalars import BigInt
 
@@ -115,14 +115,33 @@ class Connection(Generic[T]):
 def window(
     info: Info, name: str, first: int | None, after: str | None, last: int | None, before: str | None, offset: int
 ) -> Window:
-    """Return the wanted part of a list, whose name states its order too; raise `InvalidInput` for a wrong cursor."""
+    """Return the wanted part of a list, whose name states its order too; raise `InvalidInput` for a wrong cursor.
+
+    A plan resolves the lists of a level with one `info` and the same arguments, and so with one window.
+    """
+    if not isinstance(info, PlannedInfo):
+        return _make_window(info, name, first, after, last, before, offset, ALL)
+    if info.window is None:
+        info.window = _make_window(info, name, first, after, last, before, offset, info.reading)
+    return info.window
+
+
+def _make_window(
+    info: Info,
+    name: str,
+    first: int | None,
+    after: str | None,
+    last: int | None,
+    before: str | None,
+    offset: int,
+    reading: Reading,
+) -> Window:
     places = {
         argument: open_cursor(info, argument, name, cursor)
         for argument, cursor in (("after", after), ("before", before))
     }
-    columns, shape = info.reading if isinstance(info, PlannedInfo) else ALL
-    shape = shape if info.context.as_text else None
-    return Window(first, offset=offset, name=name, last=last, columns=columns, shape=shape, **places)
+    shape = reading.shape if info.context.as_text else None
+    return Window(first, offset=offset, name=name, last=last, columns=reading.columns, shape=shape, **places)
 
 
 def open_cursor(info: Info, argument: str, name: str, cursor: str | None) -> str | None:

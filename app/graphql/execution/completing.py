@@ -6,10 +6,9 @@ from types import NoneType
 from typing import Any
 
 from graphql import GraphQLNonNull
-from orjson import Fragment
 from strawberry.types import get_object_definition
 
-from app.graphql.execution.plans import Column, Complete, Field, Lists, Run
+from app.graphql.execution.plans import Column, Complete, Field, Lists, Run, are_texts
 
 
 def complete_present(complete: Complete, kind: GraphQLNonNull[Any]) -> Complete:
@@ -74,7 +73,7 @@ def complete_objects(fields: Sequence[Field]) -> Complete:
     keys, awaited = [field.key for field in fields], [field for field in fields if field.is_awaited]
 
     def objects(sources: Column, run: Run) -> Column:
-        if set(map(type, sources)) == {Fragment}:
+        if are_texts(sources):
             return sources
         columns = [
             [None] * len(sources) if field.is_awaited else field.complete(field.resolve(sources, run), run)

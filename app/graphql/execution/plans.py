@@ -16,6 +16,7 @@ from graphql import (
     coerce_input_value,
     located_error,
 )
+from orjson import Fragment
 from strawberry.exceptions import StrawberryInputCoercionError
 
 from app.graphql.core.context import Context
@@ -195,9 +196,9 @@ async def _complete_lists(run: Run) -> None:
 
 
 async def _complete_items(items: Column, complete: Complete, run: Run) -> Column:
-    """Complete the items of lists: all of them at once, or with pauses."""
+    """Complete the items of lists: all of them at once, or with pauses; fragments of JSON need none."""
     pause = run.context.pause
-    if pause is None:
+    if pause is None or are_texts(items):
         return complete(items, run)
     done: Column = []
     for start in range(0, len(items), PART):
@@ -206,14 +207,28 @@ async def _complete_items(items: Column, complete: Complete, run: Run) -> Column
     return done
 
 
+def are_texts(values: Column) -> bool:
+    """Tell whether all values are fragments of JSON."""
+    return set(map(type, values)) == {Fragment}
+
+
 async def _resolve(asked: Sequence[tuple[Field, Sequence[Any]]], run: Run) -> list[Column]:
     """Return the values of the fields of a level, or raise the first exception of a resolver."""
     columns = _start(asked, run)
     awaited = [column for (field, _), column in zip(asked, columns, strict=True) if field.is_awaited]
-    found = iter(await _wait_for_all([*chain.from_iterable(awaited)]))
-    for column in awaited:
-        column[:] = islice(found, len(column))
+    loads = [_load(column) for column in awaited]
+    pending = [[load] if load else column for load, column in zip(loads, awaited, strict=True)]
+    found = iter(await _wait_for_all([*chain.from_iterable(pending)]))
+    for load, column in zip(loads, awaited, strict=True):
+        column[:] = next(found) if load else islice(found, len(column))
     return columns
+
+
+def _load(column: Column) -> Awaitable[Column] | None:
+    """Return all values of a column from the one loader that reads them; None if they are awaited one by one."""
+    if len(column) < 2 or set(map(type, column)) != {Load} or len({each.loader for each in column}) > 1:
+        return None
+    return column[0].loader.load([each.key for each in column])
 
 
 def _start(asked: Sequence[tuple[Field, Sequence[Any]]], run: Run) -> list[Column]:
@@ -238,8 +253,7 @@ async def _wait_for_all(values: Sequence[Awaitable[Any]]) -> Column:
     """
     if len(values) == 1:
         return [await values[0]]
-    futures = [each.start() if isinstance(each, Load) else each for each in values]
-    found = await asyncio.gather(*futures, return_exceptions=True)
+    found = await asyncio.gather(*values, return_exceptions=True)
     if failed := next((each for each in found if isinstance(each, BaseException)), None):
         raise failed
     return found
