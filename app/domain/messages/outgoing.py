@@ -48,7 +48,8 @@ FROM ({rows}) AS queued
 """
 """Add texts to the queue; the columns of `rows` are those of the table, except `attempts`."""
 
-# Numbers are found by index one after another, so that a backlog of one number costs the others nothing.
+# Numbers are found by index one after another, so that a backlog of one number costs the others nothing. The LIMIT has
+# PostgreSQL expect as many lanes of any arrays as of given ones: else it would plan the statement for each call.
 _FIRST = """
   (SELECT number, account_id, carrier FROM outgoing o WHERE {condition} AND claimed_until IS NULL
   ORDER BY o.carrier, o.number, due_at, message_id LIMIT 1)
@@ -59,7 +60,7 @@ _IS_SENDING = carriers.is_sending("next.carrier", "$4", "$5")
 FIND_NUMBERS = f"""
 WITH RECURSIVE walk AS (
   SELECT l.lane, next.*, is_sending, is_sending::int AS step
-  FROM unnest($1::bigint[], $2::text[], $3::text[]) AS l(lane, carrier, number)
+  FROM (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) LIMIT {len(LANES)}) AS l(lane, carrier, number)
   CROSS JOIN LATERAL {_FIRST.format(condition=_AFTER_NUMBER.format(place="l"))} next
   CROSS JOIN LATERAL (SELECT {_IS_SENDING} AS is_sending) carrier
   UNION ALL

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from app.domain.messages import division, outgoing
+from app.domain.messages.outgoing import NumberCursor
 from app.domain.messages.window import Window
 from app.services import Services
 from tests.factories.messages import OUTGOING
-from tests.factories.plans import list_kept_plan
+from tests.factories.plans import count_custom_plans, list_kept_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -19,6 +20,9 @@ ROOM = division.columns(Window(8).room())
 CLAIM = (NOW, NOW, *ROOM, ["sandbox"], [1.0], [2], ["sandbox"], ["+15002000001"], [8], [1.0], 8)
 CLAIM_LAPSED = NOW, NOW, *ROOM, ["sandbox"], [1.0], "worker", None
 FIND_CLAIMED = [1], [NOW]
+
+FIRST_PLANS = 5
+"""How often PostgreSQL plans a prepared statement for its arguments before it compares such plans with one for any."""
 
 
 @pytest.mark.parametrize("texts", [0, 1, 5])
@@ -48,6 +52,16 @@ async def test_a_plan_of_a_queue_with_few_texts_reads_those_of_a_number_in_their
     assert len(conditions) == 1
     assert "ROW(lane, carrier, number) >= " in conditions[0]
     assert "ROW(lane, carrier, number, due_at) <= " in conditions[0]
+
+
+async def test_the_search_for_waiting_numbers_is_planned_a_few_times_at_most(services: Services) -> None:
+    pool = services.database.pool
+    for _ in range(4 * FIRST_PLANS):
+        await NumberCursor().find(pool, "worker", None)
+
+    custom, prepared = await count_custom_plans(pool, outgoing.FIND_NUMBERS, services.settings.database_pool)
+
+    assert custom <= FIRST_PLANS * prepared
 
 
 async def _conditions(
