@@ -5,18 +5,19 @@ dies repeats nothing, and no phone gets two texts.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import accumulate, takewhile
 
 from app.db.engine import Connection
 from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
+from app.domain.campaigns import batches
+from app.domain.campaigns.batches import Addressed, Batch, ReadAhead, Source
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
-from app.domain.campaigns.senders import Sender, Senders
+from app.domain.campaigns.senders import Sender
 from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.unit_of_work import Actor
@@ -26,31 +27,15 @@ from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Acceptance, Send
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.acceptance import Verdict
-from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts
 from app.domain.quiet_hours.limits import Timing
-
-BATCH = 500
-"""The most texts of a batch: the account's balance is locked for as long as one takes, about 0.1 s."""
 
 WINDOW = 1000
 """The number of texts of a campaign that wait for their carriers at most, without those that are deferred."""
 
 PATIENCE = "5s"
 
-OWN = len(Waiting._fields) - 1
-"""The number of columns of a recipient in `TAKE`; those of its `BulkFacts` follow."""
-
 FIND = """
 SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
-"""
-TAKE = f"""
-SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, {bulk.columns("f")}
-FROM (
-  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' ORDER BY id LIMIT $2)
-  UNION ALL
-  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 ORDER BY due_at, id LIMIT $2)
-  LIMIT $2
-) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f ORDER BY r.id
 """
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
 # that wait, for each batch.
@@ -80,8 +65,12 @@ FROM accepted a WHERE r.ctid = a.place_of_row AND r.campaign_id = $15 RETURNING 
 ACCEPT = bulk.accept(TEXTS, CLAIM)
 
 
+Free = tuple[Waiting, Sender, Timing]
+"""A recipient whose text no gate refuses, with its sender and the time of the text."""
+
+
 class RecipientsChanged(Exception):
-    """Another transaction changed recipients of a batch while it was written; it is to be rolled back and repeated."""
+    """Recipients of a batch were changed or suppressed after it was read; it is to be rolled back and read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +94,8 @@ class Decision:
     credits: int = 0
 
 
-Addressed = tuple[Waiting, Sender]
-
-
 async def enqueue(
-    connection: Connection, acceptor: SendAcceptor, account_id: int, campaign_id: int, room: int, now: datetime
+    connection: Connection, ahead: ReadAhead, account_id: int, campaign_id: int, room: int, now: datetime
 ) -> Enqueued:
     """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
     account = facts.Sender(*await connection.fetchrow(accounts.LOCK, [account_id], PATIENCE))
@@ -118,51 +104,46 @@ async def enqueue(
         return Enqueued(0)
     if account.status != AccountStatus.active or account.deletion_at:
         return Enqueued(0, PauseReason.account)
-    rows = await connection.fetch(TAKE, campaign_id, min(BATCH, room), now, account_id)
-    waiting = [Waiting(*row[:OWN], facts=BulkFacts(*row[OWN:])) for row in map(tuple, rows)]
-    affordable = _afford(waiting, account.balance)
-    if waiting and not affordable:
-        return Enqueued(0, PauseReason.insufficient_credits)
-    senders = await Senders.read(connection, account_id, campaign_id, campaign["phone_number_id"])
-    if affordable and not senders.numbers:
+    source = Source(account_id, campaign_id, campaign["phone_number_id"])
+    version = await connection.fetchval(accounts.FIND_VERSION, account_id)
+    found = ahead.take(campaign_id, version, room)
+    found = found or await batches.read(connection, ahead.acceptor, source, min(batches.BATCH, room), now)
+    if not found.has_numbers:
         return Enqueued(0, PauseReason.no_sending_number)
-    chosen = [senders.choose(each.phone, each.facts.usual_number, each.segments) for each in affordable]
-    texts = [(each, sender) for each, sender in zip(affordable, chosen, strict=True) if sender]
-    actor = Actor(account_id, frozenset(), f"campaign:{campaign_id}")
-    acceptance = await acceptor.open_bulk(connection, account, actor, (sender.carrier for _, sender in texts))
-    others = await _accept_free(connection, acceptance, campaign_id, texts)
-    if others:
-        await _accept_others(connection, acceptor, actor, campaign_id, others, now)
-    return Enqueued(len(texts))
+    batch = replace(found.afford(account.balance), version=version)
+    if found.texts and not batch.texts:
+        return Enqueued(0, PauseReason.insufficient_credits)
+    if room < 2 * len(batch.texts) or len(batch.texts) < batches.BATCH:
+        await _accept(connection, ahead.acceptor, account, campaign_id, batch)
+    else:
+        async with ahead.beside(connection, source, batch, now):
+            await _accept(connection, ahead.acceptor, account, campaign_id, batch)
+    return Enqueued(len(batch.texts))
 
 
-def _afford(waiting: Sequence[Waiting], balance: int) -> Sequence[Waiting]:
-    """Return the recipients, in their order, whose texts the balance pays for."""
-    spent = accumulate(each.credits for each in waiting)
-    return [each for each, _ in takewhile(lambda pair: pair[1] <= balance, zip(waiting, spent, strict=True))]
-
-
-async def _accept_free(
-    connection: Connection, acceptance: BulkAcceptance, campaign_id: int, texts: Sequence[Addressed]
-) -> Sequence[Addressed]:
-    """Accept the texts that no gate refuses, in one statement; return the others."""
-    free: list[tuple[Waiting, Sender, Timing]] = []
+async def _accept(
+    connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
+) -> None:
+    """Accept the texts that no gate refuses in one statement, and decide on the others one by one."""
+    free: list[Free] = []
     others: list[Addressed] = []
-    for each, sender in texts:
-        timing = acceptance.decide(each.phone, each.segments, sender.carrier, each.facts)
+    for each, sender in batch.texts:
+        timing = batch.acceptance.decide(each.phone, each.segments, sender.carrier, each.facts)
         if timing is None:
             others.append((each, sender))
         else:
             free.append((each, sender, timing))
+    actor = Actor(account.id, frozenset(), f"campaign:{campaign_id}")
     if free:
-        claimed = await connection.fetchval(ACCEPT, *acceptance.arguments, *_columns(free), campaign_id)
-        if claimed != len(free):
+        given = batch.acceptance.arguments(account, actor.label)
+        if await connection.fetchval(ACCEPT, *given, *_columns(free), campaign_id) != len(free):
             raise RecipientsChanged
-        await acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
-    return others
+        await batch.acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
+    if others:
+        await _accept_others(connection, acceptor, actor, campaign_id, others, batch.acceptance.now)
 
 
-def _columns(texts: Sequence[tuple[Waiting, Sender, Timing]]) -> Iterator[Sequence[object]]:
+def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object]]:
     """Return the arguments of `TEXTS`: a column is empty where all texts have its usual value."""
     senders = list(dict.fromkeys(sender for _, sender, _ in texts))
     places = {sender.id: place for place, sender in enumerate(senders, 1)}
@@ -215,7 +196,7 @@ def _decide(waiting: Waiting, sender: Sender, verdict: Verdict) -> Decision:
 
 async def _write(connection: Connection, campaign_id: int, decisions: Sequence[Decision], now: datetime) -> None:
     if decisions:
-        await connection.execute(
+        decided = await connection.execute(
             DECIDE,
             [each.id for each in decisions],
             [each.state for each in decisions],
@@ -227,3 +208,5 @@ async def _write(connection: Connection, campaign_id: int, decisions: Sequence[D
             now,
             campaign_id,
         )
+        if decided != f"UPDATE {len(decisions)}":
+            raise RecipientsChanged

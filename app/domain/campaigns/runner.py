@@ -5,7 +5,7 @@ Each step of a campaign is one transaction, under an advisory lock that lets one
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from app.db.engine import Connection, Database
@@ -13,6 +13,7 @@ from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.scopes import Scope
 from app.domain.campaigns import breaker, enqueue, notices, queries, service, snapshot
+from app.domain.campaigns.batches import ReadAhead
 from app.domain.campaigns.models import CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
@@ -106,6 +107,11 @@ class CampaignRunner:
     acceptor: SendAcceptor
     clock: Clock
     notify: Notify
+    ahead: ReadAhead = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin without batches that were read ahead."""
+        object.__setattr__(self, "ahead", ReadAhead(self.database.pool, self.acceptor))
 
     async def run(self) -> bool:
         """Take one step of the campaign that has been due longest; return True when more may be due."""
@@ -166,7 +172,7 @@ class CampaignRunner:
             return None
         room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:
-            done = await enqueue.enqueue(connection, self.acceptor, campaign.account_id, campaign.id, room, now)
+            done = await enqueue.enqueue(connection, self.ahead, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
                 return done.stops
         await connection.execute(LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now))

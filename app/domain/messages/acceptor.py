@@ -24,7 +24,6 @@ from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.sms_parts import Parts
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.eligibility import facts
-from app.domain.messages.eligibility.facts import Sender
 from app.domain.messages.requests import Acceptance, Phone, Send, SendRequest
 from app.domain.messages.sending import explanation
 from app.domain.messages.sending.acceptance import Batch, KeyTaken, Verdict
@@ -73,15 +72,13 @@ class SendAcceptor:
         """Return the most SMS parts that any connection takes; accept checks the limit of the number's own."""
         return self._connections.most_segments()
 
-    async def open_bulk(
-        self, connection: Connection, account: Sender, actor: Actor, carriers: Iterable[str]
-    ) -> BulkAcceptance:
+    async def open_bulk(self, connection: Connection, account_id: int, carriers: Iterable[str]) -> BulkAcceptance:
         """Return the acceptance of many texts of an account, through some connections; see `bulk`."""
         wanted = set(carriers)
         await self._connections.refresh()
         await self._connections.learn(wanted)
         most = {key: self._connections.max_segments(key) for key in wanted}
-        return await BulkAcceptance.of(connection, account, actor.label, self._clock.now(), most)
+        return await BulkAcceptance.of(connection, account_id, self._clock.now(), most)
 
     async def accept_all(
         self, connection: Connection, actor: Actor, sends: Sequence[tuple[Send, Parts]]

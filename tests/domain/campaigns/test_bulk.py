@@ -145,11 +145,13 @@ async def test_contacts_with_conversations_are_accepted_in_one_statement(
     await audit_counts(pool)
 
 
+@pytest.mark.parametrize("have_conversations", [True, False])
 async def test_a_recipient_that_changes_while_its_batch_is_written_gets_no_text_of_it(
-    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
 ) -> None:
     await add_people(pool, 5)
-    await open_conversations(pool)
+    if have_conversations:
+        await open_conversations(pool)
     await send()
     decide = BulkAcceptance.of
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from app.bootstrap import open_campaigns, open_dispatcher
 from app.domain.billing import service as billing
-from app.domain.campaigns import enqueue, planning, service
+from app.domain.campaigns import batches, planning, service
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.models import CampaignStatus
 from app.domain.carriers.carrier import InboundMessage
@@ -141,7 +141,7 @@ def begin(
     services: Services, new_account: Callable[..., Awaitable[Opened]], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], Awaitable[Course]]:
     """Provide a function that begins a course in an account of its own."""
-    for module, name in ((enqueue, "BATCH"), (planning, "CHUNK")):
+    for module, name in ((batches, "BATCH"), (planning, "CHUNK")):
         monkeypatch.setattr(module, name, 3)
 
     async def begin() -> Course:

@@ -9,7 +9,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.billing import service as billing
-from app.domain.campaigns import enqueue, service
+from app.domain.campaigns import batches, enqueue, service
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.runner import DEFERRED_LOOK, CampaignRunner
@@ -318,7 +318,7 @@ async def test_only_so_many_texts_wait_for_their_carriers_at_a_time(
     pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enqueue, "WINDOW", 6)
-    monkeypatch.setattr(enqueue, "BATCH", 4)
+    monkeypatch.setattr(batches, "BATCH", 4)
     await add_people(pool, 10)
     await send()
     await accept(6)

@@ -62,7 +62,7 @@ def columns(facts: str) -> str:
 COMMON = """
   SELECT texts.*, $1::bigint AS account_id, $2::text AS actor, $3::timestamptz AS now,
     coalesce(leaves_at, $3) AS due_at, $6::bigint - sum(credits) OVER (ORDER BY place) AS balance_after
-  FROM ({texts}) AS texts
+  FROM ({texts}) AS texts WHERE NOT {is_suppressed}
 """
 DEBITS = "SELECT account_id, message_id, credits, balance_after, actor, now AS created_at FROM accepted"
 ATTESTATIONS = (
@@ -79,11 +79,12 @@ def accept(texts: str, then: str) -> str:
     """Return the statement that accepts texts, and returns the number of rows of `then`, a statement on `accepted`.
 
     Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
-    number, carrier, leaves_at, place`, at most one to a contact. The arguments up to `$6` are those of
+    number, carrier, leaves_at, place`, at most one to a contact. Those to phones that were suppressed after the facts
+    were read are left out. The arguments up to `$6` are those of
     `BulkAcceptance.arguments`.
     """
     return f"""
-WITH accepted AS MATERIALIZED ({COMMON.format(texts=texts)}),
+WITH accepted AS MATERIALIZED ({COMMON.format(texts=texts, is_suppressed=consent.is_suppressed("$1", "texts.phone"))}),
 sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
     purpose, segments, encoding, credits, cost, carrier, actor, original_body, created_at)
@@ -106,28 +107,25 @@ class BulkAcceptance:
     Texts may wait for quiet hours, and not for a cap.
     """
 
-    account: Sender
-    actor: str
     now: datetime
     max_segments: Mapping[str, int]
     timings: AccountTimings
 
     @classmethod
     async def of(
-        cls, connection: Connection, account: Sender, actor: str, now: datetime, max_segments: Mapping[str, int]
+        cls, connection: Connection, account_id: int, now: datetime, max_segments: Mapping[str, int]
     ) -> "BulkAcceptance":
         """Read the facts about the account that decide when its texts leave."""
-        return cls(account, actor, now, max_segments, await AccountTimings.read(connection, account.id, now))
+        return cls(now, max_segments, await AccountTimings.read(connection, account_id, now))
 
     @property
     def latest(self) -> datetime:
         """Return the time after which no text leaves."""
         return self.now + LONGEST
 
-    @property
-    def arguments(self) -> tuple[object, ...]:
-        """Return the first arguments of the statement."""
-        return self.account.id, self.actor, self.now, self.latest, self.account.rate, self.account.balance
+    def arguments(self, account: Sender, actor: str) -> tuple[object, ...]:
+        """Return the first arguments of the statement, for an account whose row is locked."""
+        return account.id, actor, self.now, self.latest, account.rate, account.balance
 
     def decide(self, phone: str, segments: int, carrier: str, facts: BulkFacts) -> Timing | None:
         """Return when a text leaves; None where `acceptance` has to decide on it."""

@@ -1,0 +1,146 @@
+"""Read the next recipients of a campaign, the facts that decide on their texts, and the numbers that these leave from.
+
+The batch after one is read while that one is written. It is used only if nobody else has changed the account since:
+each acceptance and refund of an account changes its row, so the caps and the load of its numbers are still as read.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import accumulate, takewhile
+from typing import NamedTuple
+
+from app.db.engine import Connection, Pool
+from app.domain.accounts import sql as accounts
+from app.domain.campaigns.rows import Waiting
+from app.domain.campaigns.senders import Sender, Senders
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.sending import bulk
+from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts
+
+BATCH = 500
+"""The most texts of a batch: the account's balance is locked for as long as one takes, about 0.1 s."""
+
+PATIENCE = 0.1
+"""Seconds for which a batch that was written waits for the one after it to be read."""
+
+FRESH_SECONDS = 2.0
+"""The time for which a batch that was read ahead may be used."""
+
+MOST_KEPT = 4
+"""The most batches that a process keeps for the next step of their campaigns."""
+
+OWN = len(Waiting._fields) - 1
+"""The number of columns of a recipient in `TAKE`; those of its `BulkFacts` follow."""
+
+TAKE = f"""
+SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, {bulk.columns("f")}
+FROM (
+  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' AND id > $5 ORDER BY id LIMIT $2)
+  UNION ALL
+  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 AND id > $5
+    ORDER BY due_at, id LIMIT $2)
+  LIMIT $2
+) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f ORDER BY r.id
+"""
+
+Addressed = tuple[Waiting, Sender]
+
+
+class Source(NamedTuple):
+    """A campaign whose recipients are read, and the number that was chosen for all of its texts, if any."""
+
+    account_id: int
+    campaign_id: int
+    number_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Recipients that wait, in their order, as they were when the account had a version; nothing is locked."""
+
+    version: str
+    texts: Sequence[Addressed]
+    has_numbers: bool
+    acceptance: BulkAcceptance
+
+    @property
+    def last_id(self) -> int:
+        """Return the id of the last recipient."""
+        return max(waiting.id for waiting, _ in self.texts)
+
+    def afford(self, balance: int) -> "Batch":
+        """Return the batch without the texts, at its end, that a balance does not pay for."""
+        spent = accumulate(waiting.credits for waiting, _ in self.texts)
+        paid = takewhile(lambda pair: pair[1] <= balance, zip(self.texts, spent, strict=True))
+        return replace(self, texts=[text for text, _ in paid])
+
+
+async def read(
+    connection: Connection,
+    acceptor: SendAcceptor,
+    source: Source,
+    size: int,
+    now: datetime,
+    after: "Batch | None" = None,
+) -> Batch:
+    """Return the next recipients, at most `size`; those after a batch that is not written yet, if one is given."""
+    version = await connection.fetchval(accounts.FIND_VERSION, source.account_id)
+    start = after.last_id if after else 0
+    rows = await connection.fetch(TAKE, source.campaign_id, size, now, source.account_id, start)
+    waiting = [Waiting(*row[:OWN], facts=BulkFacts(*row[OWN:])) for row in map(tuple, rows)]
+    senders = await Senders.read(connection, source.account_id, source.campaign_id, source.number_id)
+    for each, sender in after.texts if after else ():
+        senders.load[sender.phone_number] += each.segments
+    chosen = [senders.choose(each.phone, each.facts.usual_number, each.segments) for each in waiting]
+    texts = [(each, sender) for each, sender in zip(waiting, chosen, strict=True) if sender]
+    acceptance = await acceptor.open_bulk(connection, source.account_id, (sender.carrier for _, sender in texts))
+    return Batch(version, texts, bool(senders.numbers) or not waiting, acceptance)
+
+
+class _Kept(NamedTuple):
+    """A batch, the version of the account with which it may be used, and the time until which it may be."""
+
+    batch: Batch
+    version: str
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAhead:
+    """Batches that were read while the ones before them were written, by campaign."""
+
+    pool: Pool
+    acceptor: SendAcceptor
+    _kept: dict[int, _Kept] = field(default_factory=dict[int, _Kept])
+
+    def take(self, campaign_id: int, version: str, room: int) -> Batch | None:
+        """Return the batch that was read for a campaign, if it is still as it was read, and there is room for it."""
+        kept = self._kept.pop(campaign_id, None)
+        is_usable = kept and kept.version == version and kept.until > asyncio.get_running_loop().time()
+        return kept.batch if kept and is_usable and 0 < len(kept.batch.texts) <= room else None
+
+    @asynccontextmanager
+    async def beside(self, connection: Connection, source: Source, batch: Batch, now: datetime) -> AsyncGenerator[None]:
+        """Read the batch after one within a block that writes that one by a connection, and keep it after the block."""
+        reading = asyncio.create_task(self._read(source, batch, now))
+        try:
+            yield
+            await asyncio.wait({reading}, timeout=PATIENCE)
+            if reading.done() and not reading.exception() and reading.result().version == batch.version:
+                version = await connection.fetchval(accounts.OWN_VERSION)
+                self._keep(source.campaign_id, reading.result(), version)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _read(self, source: Source, after: Batch, now: datetime) -> Batch:
+        async with self.pool.acquire() as connection:
+            return await read(connection, self.acceptor, source, len(after.texts), now, after)
+
+    def _keep(self, campaign_id: int, batch: Batch, version: str) -> None:
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[campaign_id] = _Kept(batch, version, asyncio.get_running_loop().time() + FRESH_SECONDS)
