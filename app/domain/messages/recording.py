@@ -240,9 +240,9 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         [answer.provider_message_id or None for _, answer in accepted],
         [answer.carrier_status for _, answer in accepted],
         now,
-        [answer.parts for _, answer in accepted],
-        [answer.charge and answer.charge.amount for _, answer in accepted],
-        [answer.charge and answer.charge.currency for _, answer in accepted],
+        rows.unless_all([answer.parts for _, answer in accepted], None),
+        rows.unless_all([answer.charge and answer.charge.amount for _, answer in accepted], None),
+        rows.unless_all([answer.charge and answer.charge.currency for _, answer in accepted], None),
     )
     await connection.execute(outgoing.REMOVE, ids)
     if counting := [text.message_id for text, _ in accepted if text.expires_at]:
@@ -255,7 +255,7 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         [MessageSent.name] * len(sent),
         [text.contact_id for text in sent],
         [_sent(text, new[text.message_id], now).payload() for text in sent],
-        [text.request_id for text in sent],
+        rows.unless_all([text.request_id for text in sent], None),
     )
     given = [(row.carrier, row.provider_message_id or "", row.id) for row in recorded if row.is_named]
     parts = {text.message_id: _part_ids(answer) for text, answer in accepted if len(answer.part_ids) > 1}
