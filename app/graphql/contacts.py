@@ -23,7 +23,7 @@ from app.domain.messages.sending.explanation import Verdict
 from app.domain.quiet_hours import area_codes
 from app.graphql.accounts import User
 from app.graphql.consents import Consent
-from app.graphql.core.context import Info, given, row_of
+from app.graphql.core.context import Info, columns_of, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
@@ -194,7 +194,7 @@ class Contact:
     @reads("id")
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return info.context.load(conversations.find_by_contacts, self.id)
+        return info.context.load(conversations.FindByContacts(columns_of(info)), self.id)
 
 
 @strawberry.input

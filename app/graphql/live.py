@@ -102,7 +102,7 @@ class _InConversation(Update):
     )
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.FindByContacts(), self.contact_id)
 
 
 @strawberry.type

@@ -17,7 +17,7 @@ from app.domain.messages.requests import Acceptance, Send
 from app.domain.messages.sending import scheduling
 from app.graphql.actors import Actor, actor_in
 from app.graphql.contacts import Contact
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, columns_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.lazy import lazily
@@ -139,7 +139,7 @@ class Message(FromSource):
     @reads("contact_id")
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.FindByContacts(columns_of(info)), self.contact_id)
 
 
 @strawberry.type
@@ -165,7 +165,7 @@ class Accepted:
     async def conversation(self, info: Info) -> Any:
         """Return the conversation of the message."""
         message = await info.context.load(queries.find_many, int(self.message_id))
-        return await info.context.load(conversations.find_by_contacts, message.contact_id) if message else None
+        return await info.context.load(conversations.FindByContacts(), message.contact_id) if message else None
 
 
 @strawberry.type(description="An accepted message: stored, debited, and about to be handed to the carrier.")

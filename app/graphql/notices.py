@@ -10,7 +10,7 @@ from app.domain.kernel.paging import Page
 from app.domain.notices import models, queries, settings
 from app.domain.notices.models import NoticeKind
 from app.graphql.conversations import Conversation
-from app.graphql.core.context import Info
+from app.graphql.core.context import Info, columns_of
 from app.graphql.core.directives import guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.loading import Load
@@ -64,7 +64,7 @@ class Notice:
     )
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
-        return info.context.load(conversations.find_by_contacts, self.contact_id)
+        return info.context.load(conversations.FindByContacts(columns_of(info)), self.contact_id)
 
 
 @strawberry.type(description="The choice of the user for a kind of notices.")

@@ -133,10 +133,17 @@ async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = Fal
     return await unit.one(_own(unit, lock=lock).where(Conversation.contact_id == contact_id))
 
 
-async def find_by_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
-    """Return the conversations with contacts, by contact id, for reading only."""
-    found = await records.find(unit, _own(unit).where(records.among(Conversation.contact_id, contact_ids)))
-    return {conversation.contact_id: conversation for conversation in found}
+@dataclass(frozen=True, slots=True)
+class FindByContacts:
+    """Finds the conversations with contacts, for reading only of these attributes; of all, if None."""
+
+    columns: frozenset[str] | None = None
+
+    async def __call__(self, unit: UnitOfWork, contact_ids: Sequence[int]) -> dict[int, Conversation]:
+        """Return the conversations by the id of the contact."""
+        columns = None if self.columns is None else self.columns | {"contact_id"}
+        own = _own(unit).where(records.among(Conversation.contact_id, contact_ids))
+        return {conversation.contact_id: conversation for conversation in await records.find(unit, own, columns)}
 
 
 async def lock_many(unit: UnitOfWork, ids: Sequence[int]) -> Sequence[Conversation]:

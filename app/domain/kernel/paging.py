@@ -101,15 +101,8 @@ class Window:
         """Return the form in which rows of a class, or of its alias, are read."""
         if self.shape and (text := text_of(entity, self.shape)) is not None:
             return Form({TEXT: text}, records.show)
-        names = self._names_of(kind)
+        names = records.names_among(kind, self.columns)
         return Form({name: getattr(entity, name) for name in names}, partial(records.read, kind, names=names))
-
-    def _names_of(self, kind: type) -> Sequence[str]:
-        """Return the columns of a class that are read: all, if some attribute that is read is no column."""
-        known = records.names_of(kind)
-        if self.columns is None or not self.columns.issubset(known):
-            return known
-        return [name for name in known if name in self.columns]
 
     @property
     def size(self) -> int:

@@ -19,10 +19,12 @@ def among(column: InstrumentedAttribute[int], ids: Sequence[int]) -> ColumnEleme
     return column == any_(literal(ids, ARRAY(BigInteger)))
 
 
-async def find(unit: UnitOfWork, statement: Select[T]) -> list[T]:
-    """Return the rows of a statement that selects a class, as objects of no session; see `read`."""
+async def find(unit: UnitOfWork, statement: Select[T], columns: frozenset[str] | None = None) -> list[T]:
+    """Return the rows of a statement that selects a class, as objects of no session with these columns; see `read`."""
     kind: type[T] = statement.column_descriptions[0]["expr"]
-    return [row[0] for row in read(kind, await unit.rows_apart(statement))]
+    names = names_among(kind, columns)
+    wanted = statement.with_only_columns(*(getattr(kind, name) for name in names), maintain_column_froms=True)
+    return [row[0] for row in read(kind, await unit.rows_apart(wanted), names)]
 
 
 def read(kind: type[T], rows: Iterable[Sequence[Any]], names: Sequence[str] | None = None) -> list[list[Any]]:
@@ -43,6 +45,14 @@ def _make(kind: type[T], names: Sequence[str], row: Sequence[Any]) -> T:
     made = kind.__new__(kind)
     made.__dict__ = dict(zip(names, row, strict=False))
     return made
+
+
+def names_among(kind: type, columns: frozenset[str] | None) -> Sequence[str]:
+    """Return the columns of a class that are read: all, if some attribute that is read is no column."""
+    known = names_of(kind)
+    if columns is None or not columns.issubset(known):
+        return known
+    return [name for name in known if name in columns]
 
 
 @cache

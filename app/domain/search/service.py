@@ -67,7 +67,7 @@ async def _people(unit: UnitOfWork, text: str) -> Sequence[Found]:
     found = await contacts.find_first(unit, text, MOST)
     results = [Found(FoundKind.contact, each.id, _name(each), each.phone) for each in found]
     if found and Scope.conversations_read in unit.actor.scopes:
-        threads = await conversations.find_by_contacts(unit, [each.id for each in found])
+        threads = await conversations.FindByContacts()(unit, [each.id for each in found])
         results += [
             Found(FoundKind.conversation, threads[each.id].id, _name(each), threads[each.id].status)
             for each in found

@@ -92,10 +92,15 @@ ALL = Reading()
 
 @dataclass
 class PlannedInfo(Info):
-    """The `info` of a resolver in a plan; of a list also the reading of its records, and its window once known."""
+    """The `info` of a resolver in a plan, with the reading of its records, and the window of a list once known."""
 
     reading: Reading = ALL
     window: Window | None = None
+
+
+def columns_of(info: Info) -> frozenset[str] | None:
+    """Return the attributes that a query reads of the records that a field leads to; None for all."""
+    return info.reading.columns if isinstance(info, PlannedInfo) else None
 
 
 def row_of(root: object, kind: type[T]) -> T:

@@ -135,7 +135,8 @@ class _Compiler:
         if _takes(definition, "self"):
             return lambda sources, run: [*map(call, sources)]
         if _takes(definition, "self", "info"):
-            return lambda sources, run: [*map(call, sources, repeat(_info(definition, run)))]
+            reading = self._reading(get_named_type(described.type), nodes)
+            return lambda sources, run: [*map(call, sources, repeat(_info(definition, run, reading)))]
         raise Unplanned(f"{definition.python_name} is resolved in another way")
 
     def _with_arguments(
@@ -173,15 +174,17 @@ class _Compiler:
         return complete_objects([self._field(kind, key, chosen) for key, chosen in self._select(kind, nodes).items()])
 
     def _reading(self, kind: GraphQLNamedType, nodes: Sequence[FieldNode]) -> Reading:
-        """Return the reading of the records of a list for a selection of it."""
-        if not isinstance(kind, GraphQLObjectType) or "nodes" not in kind.fields or "page_info" not in kind.fields:
+        """Return the reading of the records that a field leads to, directly or in a list."""
+        if not isinstance(kind, GraphQLObjectType):
             return ALL
+        if "nodes" not in kind.fields or "page_info" not in kind.fields:
+            return read_of(kind, [_names_of(self._select(kind, nodes))])
         selected = [(chosen[0].name.value, chosen) for chosen in self._select(kind, nodes).values()]
         if any(name == "edges" for name, _ in selected):
             return ALL
         record = cast("GraphQLObjectType", get_named_type(kind.fields["nodes"].type))
         shown = [self._select(record, chosen) for name, chosen in selected if name == "nodes"]
-        return read_of(record, [{key: node.name.value for key, [node, *_] in each.items()} for each in shown])
+        return read_of(record, [_names_of(each) for each in shown])
 
     def _select(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> dict[str, list[FieldNode]]:
         """Return the fields that fields with the same key select of an object, by response key."""
@@ -206,6 +209,10 @@ class _Compiler:
             elif isinstance(node, InlineFragmentNode) and _fits(kind, node.type_condition):
                 waiting += reversed(node.selection_set.selections)
         return found
+
+
+def _names_of(selection: Mapping[str, Sequence[FieldNode]]) -> Mapping[str, str]:
+    return {key: nodes[0].name.value for key, nodes in selection.items()}
 
 
 def _writer(kind: GraphQLLeafType) -> Callable[[Any], Any]:
