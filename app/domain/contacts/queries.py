@@ -50,6 +50,9 @@ MAX_LISTED_TAGS = 100
 MAX_TAGGED = 1000
 """Maximum number of contacts of a tag that are counted, because a list counts up to 1,000 tags in one statement."""
 
+MANY, MAX_MATCHES = 20_000, 1000
+"""Where an account has more than so many contacts, so many of a search are counted: each is compared with its text."""
+
 MAX_FOUND = 100
 """Maximum number of contacts that a search by e-mail address returns."""
 
@@ -130,16 +133,18 @@ async def find_page(
     """
     custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
     wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
-    narrowed = wanted.search, wanted.tag, wanted.tags, wanted.custom, wanted.updated_since
-    if condition is not None or any(narrowed):
+    narrowing = wanted.search, wanted.tag, wanted.tags, wanted.custom, wanted.updated_since
+    is_narrowed = condition is not None or any(narrowing)
+    if is_narrowed:
         await paging.plan_for_values(unit)
     statement = _filtered(unit, wanted)
     if condition is not None:
         statement = statement.where(condition)
     if by:
-        return await fetch(unit, statement.join(by.table, by.on), by.order, window)
+        return await fetch(unit, statement.join(by.table, by.on), by.order, window, is_narrowed=is_narrowed)
     order = NEWEST_TAGGED if wanted.tag and sort is ContactSort.date_added else ORDERS[sort]
-    return await fetch(unit, statement, order, window, _counter(unit, wanted) if condition is None else None)
+    counter = _counter(unit, wanted) if condition is None else None
+    return await fetch(unit, statement, order, window, counter, is_narrowed=is_narrowed)
 
 
 async def count_all(unit: UnitOfWork, wanted: ContactFilter) -> int:
@@ -167,12 +172,17 @@ def _counter(unit: UnitOfWork, wanted: ContactFilter) -> Counter | None:
         return partial(count, unit, select(ContactTag).where(*_has_tag(unit, wanted.tag or "")))
     if wanted.search or wanted.tag or wanted.custom:
         newest = _filtered(unit, wanted).order_by(*ORDERS[ContactSort.date_added].sorting)
-        return partial(count, unit, newest)
+        return partial(_count_matches, unit, newest) if wanted.search else partial(count, unit, newest)
     return None
 
 
 async def _count_all(unit: UnitOfWork) -> Total:
     return Total(await unit.one(_total(unit)) or 0)
+
+
+async def _count_matches(unit: UnitOfWork, matches: Select[Any]) -> Total:
+    has_many = (await _count_all(unit)).count > MANY
+    return await count(unit, matches, MAX_MATCHES if has_many else None)
 
 
 async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -21,13 +20,13 @@ from sqlalchemy import (
     literal_column,
     select,
     true,
-    tuple_,
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kernel import records
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.json_texts import Entity, Shape, text_of
+from app.domain.kernel.orders import Order
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -39,7 +38,8 @@ OFFSET_LIMIT = f"offset must be from 0 to {MAX_OFFSET}. To read on from there, g
 MAX_COUNTED = 10_000
 """The limit of exact counts, because a count reads all rows, in most lists those of an index."""
 
-MAX_INTEGER = 2**63
+QUICK_SECONDS = 0.25
+"""The time in which a page of a narrowed list is searched in the order of the list; see `fetch`."""
 
 ONE_PROCESS = "max_parallel_workers_per_gather"
 """The setting of the number of processes that help with a statement."""
@@ -52,14 +52,6 @@ ACCOUNT, OWNERS = "account_id", "owners"
 
 TEXT = "text"
 """The column of the JSON of a row."""
-
-
-def invalid_cursor(name: str) -> InvalidInput:
-    """Return the error of an argument that is not a cursor of its list."""
-    start = "start" if name == "after" else "end"
-    return InvalidInput(
-        reason=f"{name} is not a cursor of this list. Leave it out to begin at the {start}.", field=name
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +111,6 @@ class Form(NamedTuple, Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """The sort columns of a list; together they are unique, so that no row is repeated or skipped."""
-
-    columns: tuple[ColumnElement[Any] | InstrumentedAttribute[Any], ...]
-    descending: bool = True
-
-    @property
-    def reversed(self) -> "Order":
-        """Return the reverse order."""
-        return Order(self.columns, not self.descending)
-
-    @property
-    def sorting(self) -> list[ColumnElement[Any]]:
-        """Return the expressions for ORDER BY."""
-        return [column.desc() if self.descending else column.asc() for column in self.columns]
-
-    def follows(self, place: str, argument: str, *, inclusive: bool = False) -> ColumnElement[bool]:
-        """Return the condition for the rows after a place; raise `InvalidInput`, naming the argument."""
-        here, there = tuple_(*self.columns), tuple_(*self._typed(place, argument))
-        if inclusive:
-            return here <= there if self.descending else here >= there
-        return here < there if self.descending else here > there
-
-    def _typed(self, place: str, argument: str) -> list[ColumnElement[Any]]:
-        try:
-            pairs = zip(orjson.loads(place), self.columns, strict=True)
-            return [literal(_typed(value, column.type.python_type), column.type) for value, column in pairs]
-        except (TypeError, ValueError, OverflowError):
-            raise invalid_cursor(argument) from None
-
-
-@dataclass(frozen=True, slots=True)
 class Total:
     """The length of a whole list; if not exact, a lower bound."""
 
@@ -158,9 +118,10 @@ class Total:
     is_exact: bool = True
 
     @classmethod
-    def of(cls, counted: int) -> "Total":
-        """Return the total of a count that ended at `MAX_COUNTED + 1`."""
-        return cls(min(counted, MAX_COUNTED), counted <= MAX_COUNTED)
+    def of(cls, counted: int, limit: int | None = None) -> "Total":
+        """Return the total of a count that ended one after its limit, by default `MAX_COUNTED`."""
+        limit = MAX_COUNTED if limit is None else limit
+        return cls(min(counted, limit), counted <= limit)
 
 
 Counter = Callable[[], Awaitable["Total"]]
@@ -232,10 +193,10 @@ class Page(Generic[T]):
         return bool(await self._unit.one(statement.order_by(*order.sorting).limit(1)))
 
 
-async def count(unit: UnitOfWork, statement: Select[Any]) -> Total:
-    """Return the number of a statement's rows, counted up to `MAX_COUNTED` in the order of the statement, if any."""
-    counted = _bare(statement).limit(MAX_COUNTED + 1).subquery()
-    return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0)
+async def count(unit: UnitOfWork, statement: Select[Any], limit: int | None = None) -> Total:
+    """Return the number of a statement's rows, counted in its order, if any, up to a limit or `MAX_COUNTED`."""
+    counted = _bare(statement).limit((MAX_COUNTED if limit is None else limit) + 1).subquery()
+    return Total.of(await unit.one(select(func.count()).select_from(counted)) or 0, limit)
 
 
 async def plan_for_values(unit: UnitOfWork) -> None:
@@ -249,14 +210,27 @@ async def plan_for_values(unit: UnitOfWork) -> None:
 
 
 async def fetch(
-    unit: UnitOfWork, statement: Select[T], order: Order, window: Window, counter: Counter | None = None
+    unit: UnitOfWork,
+    statement: Select[T],
+    order: Order,
+    window: Window,
+    counter: Counter | None = None,
+    *,
+    is_narrowed: bool = False,
 ) -> Page[T]:
-    """Return one page of the rows of a statement that selects a class, or an alias of one."""
+    """Return one page of the rows of a statement that selects a class, or an alias of one.
+
+    PostgreSQL reads an index in the order of the list until it has a page. That takes seconds for a list that other
+    conditions narrow, where the rows of the page are far apart: then it is ended after `QUICK_SECONDS`, and all rows of
+    the list are found and sorted.
+    """
     selected = statement.column_descriptions[0]
     kind: type[T] = selected["type"]
     form = window.form_of(kind, selected["expr"])
     wanted = statement.with_only_columns(*form.columns.values(), *order.columns, maintain_column_froms=True)
-    rows = await unit.rows_apart(_windowed(wanted, order, window))
+    rows = await unit.try_within(QUICK_SECONDS, _windowed(wanted, order, window)) if is_narrowed else None
+    if rows is None:
+        rows = await unit.rows_apart(_windowed(wanted, order.unindexed if is_narrowed else order, window))
     return _cut(form.read(rows), unit, lambda: statement, order, window, counter)
 
 
@@ -367,13 +341,3 @@ def _windowed(statement: Select[Any], order: Order, window: Window) -> Select[An
 
 def _bare(statement: Select[Any]) -> Select[Any]:
     return statement.with_only_columns(literal_column("1", Integer).label("one"), maintain_column_froms=True)
-
-
-def _typed(value: object, kind: type) -> Any:
-    """Return a value of a place in the type of its column, because JSON has no timestamps."""
-    if kind is datetime and isinstance(value, str):
-        return datetime.fromisoformat(value).astimezone(UTC)
-    is_too_large = isinstance(value, int) and value >= MAX_INTEGER
-    if type(value) is not kind or is_too_large or (isinstance(value, str) and "\0" in value):
-        raise TypeError
-    return value

@@ -4,7 +4,8 @@ from typing import Annotated, Any, Generic, TypeVar, cast
 
 import strawberry
 
-from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window, invalid_cursor
+from app.domain.kernel.orders import invalid_cursor
+from app.domain.kernel.paging import DEFAULT_SIZE, MAX_COUNTED, MAX_OFFSET, MAX_SIZE, Page, Window
 from app.graphql.core.context import ALL, Info, PlannedInfo, Reading
 from app.graphql.core.directives import Constraint
 from app.graphql.core.scalars import BigInt

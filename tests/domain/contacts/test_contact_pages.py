@@ -220,6 +220,21 @@ async def test_the_total_of_a_search_is_exact_up_to_the_limit_of_every_list(
     assert [total.is_exact for total in totals.values()] == [True, True, False]
 
 
+async def test_the_total_of_a_search_among_many_contacts_is_exact_up_to_a_lower_limit(
+    services: Services, account: Opened, unit: UnitOfWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _fill(services, account, 30)
+    monkeypatch.setattr(queries, "MANY", 29)
+    monkeypatch.setattr(queries, "MAX_MATCHES", 3)
+
+    found = [
+        await queries.find_page(unit, ContactFilter(search=text), ContactSort.date_added, Window())
+        for text in ("ann", "Jackson 3")
+    ]
+
+    assert [await page.total() for page in found] == [Total(3, is_exact=False), Total(2)]
+
+
 async def _count_plans(unit: UnitOfWork, condition: str) -> tuple[int, int]:
     """Return how often this connection ran lists of a condition by a kept plan, and by a plan for their values."""
     counted = (
@@ -275,7 +290,7 @@ async def _plan(
     event.listen(engine, "before_cursor_execute", note)
     await queries.find_page(unit, wanted, sort, window or Window())
     event.remove(engine, "before_cursor_execute", note)
-    statement, parameters = sent[-1]
+    statement, parameters = next(each for each in sent if "FROM contacts AS c" in each[0])
     lines = await services.database.pool.fetch(f"EXPLAIN {statement}", *parameters)
     return "\n".join(line["QUERY PLAN"] for line in lines)
 
