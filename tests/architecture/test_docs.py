@@ -85,6 +85,12 @@ def test_every_path_that_a_page_names_exists(page: Path):
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_no_two_decisions_have_one_number():
+    numbers = [page.name[:4] for page in PAGES if page.parent.name == "decisions"]
+
+    assert sorted(set(numbers)) == sorted(numbers) != []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_of_a_page_names_its_language(page: Path):
     opened = re.findall(r"^ *```(.*)$", page.read_text(), re.M)[::2]
