@@ -75,6 +75,11 @@ async def open_transactions(pool: Pool) -> int:
     return await pool.fetchval(OPEN_TRANSACTIONS)
 
 
+async def are_idle(connection: Connection) -> bool:
+    """Return whether no other connection to the database has a statement or a transaction in progress."""
+    return await connection.fetchval(ARE_IDLE)
+
+
 async def lose_connections(pool: Pool) -> int:
     """End every connection of the service to the database, as a restart does; return their number."""
     return len(await pool.fetch(LOSE_CONNECTIONS))
@@ -128,6 +133,10 @@ class LosingSessions:
             raise DBAPIError("COMMIT", None, cause)
 
 
+ARE_IDLE = """
+SELECT count(*) = 0 FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'
+"""
 LOSE_CONNECTIONS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'

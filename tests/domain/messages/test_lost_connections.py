@@ -15,7 +15,8 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, TO, hand_over, reconcile, through
 from tests.factories.billing import audit
 from tests.factories.messages import calls, states
-from tests.factories.traps import LosingPool, lose_connections, lost_at_commit
+from tests.factories.traps import LosingPool, are_idle, lose_connections, lost_at_commit
+from tests.waiting import until
 
 UNANSWERED = "+15005550301"
 """A number whose text the sandbox takes without an answer."""
@@ -32,6 +33,7 @@ class Cutting(SandboxCarrier):
     async def send(self, message: OutboundMessage) -> Answer:
         answer = await super().send(message)
         connection = await asyncpg.connect(self._database_url)
+        await until(lambda: are_idle(connection))  # the transaction in which the call began ends without the answer
         self.lost += await lose_connections(connection)
         await connection.close()
         return answer
