@@ -95,8 +95,8 @@ class Connection(Generic[T]):
         return [Edge(node=node, page=page, index=index) for index, node in enumerate(page.nodes)]  # pyright: ignore[reportReturnType]
 
     @strawberry.field(
-        description=f"Number of items in the whole list. Longer lists may be counted up to {MAX_COUNTED:,} only: see "
-        "total_is_exact."
+        description="Number of items in the whole list. Longer lists may be counted up to 1,000 or "
+        f"{MAX_COUNTED:,} only: see total_is_exact."
     )
     async def total_count(self) -> BigInt:
         """Count the whole list; only a query that asks for it pays for it."""
