@@ -58,6 +58,7 @@ class Shared:
         shutil.rmtree(services.settings.data, ignore_errors=True)
         for each in self._services:
             each.connections.expire()
+            each.handoff._promotions._urgent_until = 0.0
             each.oauth.key_ring._known, each.oauth.key_ring._read_at = {}, signing.NEVER
             each.limits.rates._held.clear()
 
