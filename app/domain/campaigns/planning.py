@@ -3,6 +3,7 @@
 The preview and the snapshot plan by the same functions, so that both give the same result for the same contacts.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -165,6 +166,25 @@ class Plan:
 
     async def read(self, source: Pool | Connection, after: str, until: int) -> "Chunk":
         """Return the plan for the next contacts after a phone, with ids up to one."""
+        found = await self._find(source, after, until)
+        return Chunk(await self._plan_all(found), _after(found))
+
+    async def read_all(self, pool: Pool, until: int) -> AsyncIterator[Sequence[Planned]]:
+        """Return the plans for all contacts of the audience, chunk by chunk; each is read while one is planned."""
+        after: str | None = ""
+        reading = asyncio.create_task(self._find(pool, after, until))
+        try:
+            while after is not None:
+                found = await reading
+                after = _after(found)
+                if after is not None:
+                    reading = asyncio.create_task(self._find(pool, after, until))
+                yield await self._plan_all(found)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _find(self, source: Pool | Connection, after: str, until: int) -> Sequence[Candidate]:
         named = [list(self.audience.contact_ids)] if self.audience.contact_ids else []
         given = [*self._arguments(after, until), *named]
         filter = self.audience.find_filter()
@@ -179,19 +199,12 @@ class Plan:
             restraint=restraints.restraint(self.audience),
         )
         rows = await source.fetch(statement, *given, *values)
-        candidates = list(map(Candidate._make, rows))
-        wanted = [each for each in candidates if each.is_wanted]
-        some = (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
-        planned = [each async for people in in_turns(some) for each in map(self.plan, people)]
-        return Chunk(planned, candidates[-1].phone if len(candidates) == CHUNK else None)
+        return list(map(Candidate._make, rows))
 
-    async def read_all(self, source: Pool | Connection, until: int) -> AsyncIterator[Sequence[Planned]]:
-        """Return the plans for all contacts of the audience, chunk by chunk."""
-        after: str | None = ""
-        while after is not None:
-            chunk = await self.read(source, after, until)
-            yield chunk.planned
-            after = chunk.after
+    async def _plan_all(self, found: Sequence[Candidate]) -> Sequence[Planned]:
+        wanted = [each for each in found if each.is_wanted]
+        some = (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
+        return [each async for people in in_turns(some) for each in map(self.plan, people)]
 
     def plan(self, candidate: Candidate) -> Planned:
         """Return the text for a contact, or the reason for which it gets none."""
@@ -244,6 +257,11 @@ class Plan:
         stage = str(audience.stage) if audience.stage else None
         tags, excluded = list(audience.tags), list(audience.excluded_tags)
         return self.account_id, after, until, CHUNK, tags, stage, excluded, self.at
+
+
+def _after(found: Sequence[Candidate]) -> str | None:
+    """Return the phone after which contacts may follow those that were found; None if they are the last."""
+    return found[-1].phone if len(found) == CHUNK else None
 
 
 class Chunk(NamedTuple):
