@@ -20,6 +20,15 @@ async def plan(pool: Pool, statement: str, *arguments: Any, settings: Sequence[s
     return "\n".join(await _explain(pool, [NO_SEQUENTIAL_SCANS, *settings], statement, *arguments))
 
 
+async def plan_when_new(pool: Pool, rows: Rows, statement: str, *arguments: Any, settings: Sequence[str] = ()) -> str:
+    """Return the plan of a statement, as `plan` does, where a table was never filled.
+
+    The tests before leave statistics and indexes of any size, with which PostgreSQL may prefer another index.
+    """
+    forget = f"DELETE FROM pg_statistic WHERE starelid = '{rows.table}'::regclass"
+    return await plan(pool, statement, *arguments, settings=[f"TRUNCATE {rows.table} CASCADE", forget, *settings])
+
+
 @asynccontextmanager
 async def statistics_of_an_empty_table(pool: Pool, rows: Rows) -> AsyncGenerator[None]:
     """Analyze an empty table, and keep PostgreSQL from analyzing it again as it grows."""
@@ -37,10 +46,14 @@ async def list_kept_plan(
 
 
 async def _explain(pool: Pool, settings: Sequence[str], statement: str, *arguments: Any) -> list[str]:
-    async with pool.acquire() as connection, connection.transaction():
-        for setting in settings:
-            await connection.execute(setting)
-        return [row[0] for row in await connection.fetch(f"EXPLAIN {statement}", *arguments)]
+    async with pool.acquire() as connection:
+        await (transaction := connection.transaction()).start()
+        try:
+            for setting in settings:
+                await connection.execute(setting)
+            return [row[0] for row in await connection.fetch(f"EXPLAIN {statement}", *arguments)]
+        finally:
+            await transaction.rollback()
 
 
 COUNT = (

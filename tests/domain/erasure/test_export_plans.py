@@ -8,7 +8,7 @@ from app.bootstrap import METADATA
 from app.domain.erasure.tables import EXPORTED
 from app.domain.kernel.account_tables import ExportedTable
 from app.services import Services
-from tests.factories.plans import plan
+from tests.factories.plans import NO_SORTS, plan
 
 
 @pytest.mark.parametrize("table", EXPORTED, ids=[table.name for table in EXPORTED])
@@ -25,7 +25,9 @@ async def test_a_batch_is_read_by_an_index_that_begins_with_the_account_or_the_p
 
 @pytest.mark.parametrize("table", [table for table in EXPORTED if table.order], ids=lambda table: table.name)
 async def test_the_batches_of_a_large_area_are_not_sorted(kept: Services, table: ExportedTable) -> None:
-    assert "Sort" not in await plan(kept.database.pool, _with_values(table, table.select(first=False)))
+    statement = _with_values(table, table.select(first=False))
+
+    assert "Sort" not in await plan(kept.database.pool, statement, settings=[NO_SORTS])
 
 
 def _with_values(table: ExportedTable, statement: str) -> str:

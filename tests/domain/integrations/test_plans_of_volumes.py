@@ -16,16 +16,17 @@ from app.domain.integrations.service import pause
 from tests.domain.integrations.conftest import START, Office
 from tests.domain.integrations.test_contract_of_tools import CREATED
 from tests.factories.contacts import CONTACTS
-from tests.factories.integrations import BOOKING_TEXTS, add_bookings
-from tests.factories.plans import plan
+from tests.factories.crm import CRM_SENDS
+from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS, INTEGRATION_EVENTS, add_bookings
+from tests.factories.plans import plan, plan_when_new
 
 pytestmark = pytest.mark.anyio
 
 RETENTION = {
-    "ix_bookings_without_time": RULES[3],
-    "ix_integration_events_body": RULES[0],
-    "ix_bookings_of_no_contact": RULES[-1],
-    "ix_crm_sends_body": CRM_RULES[1],
+    "ix_bookings_without_time": (BOOKINGS, RULES[3]),
+    "ix_integration_events_body": (INTEGRATION_EVENTS, RULES[0]),
+    "ix_bookings_of_no_contact": (BOOKINGS, RULES[-1]),
+    "ix_crm_sends_body": (CRM_SENDS, CRM_RULES[1]),
 }
 Sent = list[tuple[str, tuple[Any, ...]]]
 
@@ -61,9 +62,11 @@ async def test_the_due_texts_are_found_by_their_times_and_not_by_the_bookings(of
 
 @pytest.mark.parametrize("index", RETENTION)
 async def test_rules_of_retention_read_only_the_rows_that_they_end(office: Office, index: str) -> None:
-    rule = RETENTION[index]
+    rows, rule = RETENTION[index]
 
-    assert index in await plan(office.services.database.pool, rule.statement, office.clock.now() - rule.kept)
+    found = await plan_when_new(office.services.database.pool, rows, rule.statement, office.clock.now() - rule.kept)
+
+    assert index in found
 
 
 async def test_an_event_and_an_erasure_read_only_their_own_rows(office: Office) -> None:

@@ -25,7 +25,8 @@ from tests.factories.integrations import (
     SECRET,
     add_bookings,
 )
-from tests.factories.plans import NO_SORTS, plan
+from tests.factories.plans import NO_SORTS, plan_when_new
+from tests.factories.tables import Rows
 from tests.factories.traps import locked, until_blocked
 from tests.peers import calcom
 from tests.waiting import within
@@ -210,6 +211,8 @@ def test_the_leftovers_are_of_all_tables_that_are_deleted_with_an_integration() 
 async def test_each_batch_begins_where_the_one_before_it_ended(office: Office, table: leftovers.LeftoverTable) -> None:
     after = 1 if table.order == "id" else "a"
 
-    found = await plan(office.services.database.pool, table.delete(first=False), 1, after, settings=[NO_SORTS])
+    found = await plan_when_new(
+        office.services.database.pool, Rows(table.name), table.delete(first=False), 1, after, settings=[NO_SORTS]
+    )
 
     assert f"integration_id = '1'::bigint) AND ({table.order} > " in found
