@@ -17,6 +17,7 @@ from execnet.gateway_base import Popen2IO
 from hypothesis import strategies
 
 from app import gc
+from tests.e2e import commands
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -26,6 +27,8 @@ def pytest_xdist_setupnodes(config: pytest.Config, specs: list[Any]) -> None:
         return
     _load(config)
     _draw()
+    if "tests.e2e.processes" in sys.modules:
+        commands.load_early()
     gc.settle()
     gc.pause()
     copies: list[Copy] = []

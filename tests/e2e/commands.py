@@ -7,6 +7,7 @@ import tempfile
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -14,6 +15,13 @@ COMMAND = Path(sys.executable).with_name("messaging")
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.e2e.preloaded"])
+
+
+def load_early() -> None:
+    """Start the process from which commands are forked; the test processes that are copied after this share it."""
+    forkserver.ensure_running()
+    # A copy is not its parent, so waiting for it would fail.
+    forkserver._forkserver.ensure_running = lambda: None
 
 
 def begin(arguments: tuple[str, ...], folder: Path, env: Mapping[str, str], output: Path, errors: Path) -> BaseProcess:
