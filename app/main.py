@@ -7,6 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
+from types import FrameType
 from typing import Any
 
 import orjson
@@ -56,6 +57,8 @@ from app.web.oauth import routes as oauth
 REST = Path(__file__).parent / "rest"
 VERSION = version("messaging")
 STOP_SECONDS = 4
+TICK_SECONDS = 1.0
+"""The age that the date in the headers of responses reaches."""
 STOP_STREAMS, STOP_TOOLS = "stop_streams", "stop_tools"
 ANONYMOUS_PER_SECOND = 20.0
 """Undelayed anonymous responses of a network per second."""
@@ -158,12 +161,30 @@ def _docs(settings: Settings) -> str:
 class Server(uvicorn.Server):
     """The server. At a stop it waits for running responses, and ends the streams."""
 
+    _is_ending: asyncio.Event
+    _loop: asyncio.AbstractEventLoop
+
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Start, log the listening addresses, and tune the garbage collector."""
+        self._is_ending = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         for each in sockets or ():
             log.info("listening", host=each.getsockname()[0], port=each.getsockname()[1])
         gc.settle()
+
+    async def main_loop(self) -> None:
+        """Serve until a signal; tick each second, not ten times, because an idle server wakes for nothing else."""
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._is_ending.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal, and end the loop at once."""
+        super().handle_exit(sig, frame)
+        if self.started:
+            self._loop.call_soon_threadsafe(self._is_ending.set)
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """End the streams, then stop."""

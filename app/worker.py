@@ -9,7 +9,7 @@ import structlog
 import uvloop
 
 from app import gc
-from app.jobs.broker import disconnect, make_broker, make_consumer
+from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
 from app.jobs.poller import tick
 
@@ -35,7 +35,7 @@ class Worker:
         jobs = await self._resources.enter_async_context(self._build())
         self._runners = [Runner(job) for job in jobs]
         self._broker = make_broker(self._redis_url, self._runners)
-        self._consumer = make_consumer(self._broker)
+        self._consumer = NotificationConsumer(self._broker)
         self._consumer.start()
         self._poller = asyncio.create_task(tick(self._runners))
         log.info("worker_started", topics=[job.topic for job in jobs])

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import typer
 
 from app import gc
@@ -58,7 +57,7 @@ def _children(settings: Settings, env: Mapping[str, str]) -> Sequence[Child]:
     """Return the processes of the service; one for SMPP only runs where there is such a connection."""
 
     def has_smpp() -> bool:
-        return bool(asyncio.run(_ask(settings.database_url or "", carriers.HAS_ROLE, SMPP)))
+        return bool(asyncio.run(schema.find(settings.database_url or "", carriers.HAS_ROLE, SMPP)))
 
     wanted = {**dict.fromkeys(ROLES), SMPP: has_smpp}
     return [Child(role, [sys.executable, "-m", "app", role], env, wanted[role]) for role in wanted]
@@ -95,25 +94,14 @@ def _prepare(settings: Settings) -> None:
         typer.echo(WELCOME.format(url=settings.public_url, exports=exports, **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
-    if not asyncio.run(_ask(settings.database_url or "", carriers.REACHES_PHONES)):
+    if not asyncio.run(schema.find(settings.database_url or "", carriers.REACHES_PHONES)):
         typer.echo(SANDBOX_ONLY)
     gc.settle()
 
 
 async def _is_set_up(url: str) -> bool:
     """Return whether the database is migrated and has an account; importing the setup code is slow."""
-    return bool(await _ask(url, accounts.HAS_ACCOUNTS))
-
-
-async def _ask(url: str, statement: str, *values: object) -> Any:
-    """Return the value that a statement finds; None while the database does not have the newest schema."""
-    if await schema.current(url) != schema.newest():
-        return None
-    connection = await asyncpg.connect(url)
-    try:
-        return await connection.fetchval(statement, *values)
-    finally:
-        await connection.close()
+    return bool(await schema.find(url, accounts.HAS_ACCOUNTS))
 
 
 def _set_up(settings: Settings) -> dict[str, Any] | None:

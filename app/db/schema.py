@@ -2,9 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 
@@ -46,15 +48,16 @@ async def current(url: str) -> str | None:
     A newer schema that this code can use counts as the newest that the code knows, so that processes of an older
     version run, and restart, while others are upgraded. Raises `SchemaAhead` for other unknown revisions.
     """
-    found = await _find_revision(url)
-    if found is None or found.revision in _known():
-        return found and found.revision
-    if found.oldest_code in _known():
-        return newest()
-    raise SchemaAhead(
-        f"A newer version of the service made the database (its schema is {found.revision}, this version knows "
-        f"{newest()}). Run that version again, or restore a backup."
-    )
+    async with _open(url) as connection:
+        return await _read(connection) if connection else None
+
+
+async def find(url: str, statement: str, *values: object) -> Any:
+    """Return the value that a statement finds; None while the database is unreachable or lacks the newest schema."""
+    async with _open(url) as connection:
+        if connection and await _read(connection) == newest():
+            return await connection.fetchval(statement, *values)
+    return None
 
 
 async def check(url: str) -> None:
@@ -69,18 +72,35 @@ def _known() -> frozenset[str]:
     return frozenset(path.name.partition("_")[0] for path in FOLDER.glob("versions/[0-9]*.py"))
 
 
-async def _find_revision(url: str) -> _Found | None:
+@asynccontextmanager
+async def _open(url: str) -> AsyncGenerator[asyncpg.Connection | None]:
+    """Open a connection for a block; None if the database is unreachable."""
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        return None
+        yield None
+        return
     try:
-        row = await connection.fetchrow(_FIND_REVISION, timeout=CONNECT_SECONDS)
-        return _Found(*row) if row else None
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        return None
+        yield connection
     finally:
         await connection.close(timeout=CONNECT_SECONDS)
+
+
+async def _read(connection: asyncpg.Connection) -> str | None:
+    """Return the revision, as `current` does."""
+    try:
+        row = await connection.fetchrow(_FIND_REVISION, timeout=CONNECT_SECONDS)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return None
+    found = _Found(*row) if row else None
+    if found is None or found.revision in _known():
+        return found and found.revision
+    if found.oldest_code in _known():
+        return newest()
+    raise SchemaAhead(
+        f"A newer version of the service made the database (its schema is {found.revision}, this version knows "
+        f"{newest()}). Run that version again, or restore a backup."
+    )
 
 
 async def wait_for(url: str) -> None:

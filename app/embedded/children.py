@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 FIRST_DELAY_SECONDS = 1.0
 LONGEST_DELAY_SECONDS = 30.0
-WANTED_SECONDS = 5.0
+WANTED_SECONDS = 10.0
 """The time after which a process that is not wanted yet is asked about again."""
 
 STOP_SECONDS = 5.0

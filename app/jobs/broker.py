@@ -1,12 +1,14 @@
 """Dramatiq's broker, and the consumer that starts jobs on the event loop when their topics are notified.
 
 Dramatiq's consumer asks Redis many times a second whether there is a message. This one asks when a notifier has
-published on the channel `WAKE`, and otherwise once in `IDLE_SECONDS`.
+published on the channel `WAKE`, and otherwise once in `IDLE_SECONDS`. The thread of actors waits without a time limit.
 """
 
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from queue import Empty, PriorityQueue
+from typing import Any
 
 import dramatiq
 import structlog
@@ -24,9 +26,8 @@ TIMEOUT_SECONDS = 5
 HEARTBEAT_MS = 10_000
 MAINTENANCE_PER_MILLION = 100_000
 DEAD_NOTIFICATION_MS = 60_000
-IDLE_SECONDS = 1.0
-STOP_CHECK_MS = 100
-"""The interval at which Dramatiq's thread of actors looks whether it shall stop."""
+IDLE_SECONDS = 3.0
+"""The time after which Redis is asked without a publication; the heartbeats have to be more frequent."""
 PREFETCH = 64
 DISCONNECT_MS = 1000
 
@@ -42,8 +43,8 @@ class NotificationBroker(RedisBroker):
         """Return none, so that no consumer polls for delayed notifications."""
         return set()
 
-    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = STOP_CHECK_MS) -> Consumer:
-        """Return a consumer that waits until a notifier has published."""
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 0) -> Consumer:
+        """Return a consumer that waits until a notifier has published, whatever the timeout."""
         return _WakingConsumer(self, super().consume(queue_name, prefetch, timeout=1))
 
 
@@ -77,6 +78,42 @@ class _WakingConsumer(Consumer):
             raise ConnectionClosed(error) from None
 
 
+class _Inbox(PriorityQueue[Any]):
+    """The notifications for the thread of actors, which waits for one until the queue is closed."""
+
+    is_closed = False
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Return the next notification; raise `Empty` if there is none and none is waited for any more."""
+        with self.not_empty:
+            self.not_empty.wait_for(lambda: self._qsize() or self.is_closed or not block)
+            if not self._qsize():
+                raise Empty
+            return self._get()
+
+    def close(self) -> None:
+        """End the wait."""
+        with self.not_empty:
+            self.is_closed = True
+            self.not_empty.notify_all()
+
+
+class NotificationConsumer(dramatiq.Worker):
+    """The threads of Dramatiq: one consumes notifications, one runs the actors, which return at once."""
+
+    def __init__(self, broker: NotificationBroker) -> None:
+        super().__init__(broker, worker_threads=1)
+        self.queue_prefetch = PREFETCH
+        self.work_queue = self._inbox = _Inbox()
+
+    def stop(self, timeout: int = DISCONNECT_MS) -> None:
+        """Stop within a time in milliseconds."""
+        for thread in self.workers:
+            thread.stop()
+        self._inbox.close()
+        super().stop(timeout)
+
+
 def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker:
     """Return a broker with an actor for each topic, which starts the runner on the event loop that calls this.
 
@@ -97,19 +134,12 @@ def make_broker(redis_url: str, runners: Iterable[Runner]) -> NotificationBroker
     return broker
 
 
-def make_consumer(broker: NotificationBroker) -> dramatiq.Worker:
-    """Return the consumer of notifications; `start` starts its threads. One runs the actors, which return at once."""
-    consumer = dramatiq.Worker(broker, worker_timeout=STOP_CHECK_MS, worker_threads=1)
-    consumer.queue_prefetch = PREFETCH
-    return consumer
-
-
-def disconnect(consumer: dramatiq.Worker, broker: NotificationBroker) -> None:
+def disconnect(consumer: NotificationConsumer, broker: NotificationBroker) -> None:
     """Stop the consumer and disconnect; takes at most two seconds, and only while Redis is unreachable."""
     broker.is_stopping = True
     try:
         broker.client.publish(WAKE, "")
-        consumer.stop(DISCONNECT_MS)
+        consumer.stop()
     except RedisError as error:
         log.warning("notifications_not_requeued", error=repr(error))
     broker.client.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.jobs.broker import make_broker, make_consumer
+from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
 from app.jobs.notifier import Notifier
 from app.worker import Build, Worker
@@ -234,13 +234,12 @@ async def test_connections_outlive_the_batches_that_use_them(valkey: Valkey) -> 
 
 async def test_no_thread_polls_for_delayed_rings(valkey: Valkey, ledger: Ledger) -> None:
     broker = make_broker(valkey.url, [Runner(ledger.job(every=NEVER))])
-    consumer = make_consumer(broker)
+    consumer = NotificationConsumer(broker)
 
     consumer.start()
 
     assert set(consumer.consumers) == {"topics"}
-    consumer.stop()
-    broker.client.close()
+    disconnect(consumer, broker)
 
 
 async def test_a_ring_fetched_by_a_killed_worker_leaves_nothing_behind(valkey: Valkey, ledger: Ledger) -> None:
