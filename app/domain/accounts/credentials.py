@@ -33,6 +33,7 @@ from typing import cast
 from sqlalchemy import BigInteger, ColumnElement, Select, TextualSelect, bindparam, select, text, update
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app.db.engine import Connection
 from app.domain.accounts.models import Creator, Role
 from app.domain.accounts.roles import scopes_of
 from app.domain.accounts.scopes import Scope
@@ -95,16 +96,18 @@ SELECT root, least(revoked_at, CASE WHEN expires_at <= CAST(:now AS timestamptz)
 FROM ends
 """
 
-MAY_STILL = f"""
+_MAY_STILL = f"""
 WITH RECURSIVE source AS (
-  SELECT 0 AS root, CAST(:key_id AS bigint) AS key_id, CAST(:grant_id AS bigint) AS grant_id,
-    CAST(:user_id AS bigint) AS user_id
+  SELECT 0 AS root, CAST({{}} AS bigint) AS key_id, CAST({{}} AS bigint) AS grant_id, CAST({{}} AS bigint) AS user_id
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT root FROM ends
-WHERE revoked_at IS NULL AND coalesce(expires_at > :now, true)
-  AND coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
+WHERE revoked_at IS NULL AND coalesce(expires_at > CAST({{}} AS timestamptz), true)
+  AND coalesce(roles <@ CAST({{}} AS text[]), true)
 """
+_MAY_STILL_GIVEN = ("key_id", "grant_id", "user_id", "now", "roles_that_may")
+MAY_STILL = _MAY_STILL.format(*(f":{name}" for name in _MAY_STILL_GIVEN))
+MAY_STILL_NUMBERED = _MAY_STILL.format("$1", "$2", "$3", "$4", "$5")
 
 DEPENDS_ON = f"""
 WITH RECURSIVE source AS (
@@ -205,17 +208,19 @@ def credential_of(account_id: int, label: str) -> Actor:
 
 async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
     """Return whether an actor's credential is valid, and the users it depends on have a role with the scope."""
-    found = await unit.execute(
-        text(MAY_STILL),
-        {
-            "key_id": credential.key_id,
-            "grant_id": credential.grant_id,
-            "user_id": credential.user_id,
-            "now": unit.clock.now(),
-            "roles_that_may": [role for role in Role if scope in scopes_of(role)],
-        },
-    )
+    given = zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now()), strict=True)
+    found = await unit.execute(text(MAY_STILL), dict(given))
     return found.first() is not None
+
+
+async def may_still_within(connection: Connection, credential: Actor, scope: Scope, now: datetime) -> bool:
+    """Return the same as `may_still`, within the transaction of a connection."""
+    return await connection.fetchrow(MAY_STILL_NUMBERED, *_may_still(credential, scope, now)) is not None
+
+
+def _may_still(credential: Actor, scope: Scope, now: datetime) -> Sequence[object]:
+    roles = [role for role in Role if scope in scopes_of(role)]
+    return credential.key_id, credential.grant_id, credential.user_id, now, roles
 
 
 async def find_creators(unit: UnitOfWork, key_id: int) -> list[Creator]:

@@ -164,27 +164,23 @@ class Plan:
             campaign.local_at,
         )
 
-    async def read(self, source: Pool | Connection, after: str, until: int) -> "Chunk":
-        """Return the plan for the next contacts after a phone, with ids up to one."""
-        found = await self._find(source, after, until)
-        return Chunk(await self._plan_all(found), _after(found))
-
     async def read_all(self, pool: Pool, until: int) -> AsyncIterator[Sequence[Planned]]:
         """Return the plans for all contacts of the audience, chunk by chunk; each is read while one is planned."""
         after: str | None = ""
-        reading = asyncio.create_task(self._find(pool, after, until))
+        reading = asyncio.create_task(self.find(pool, after, until))
         try:
             while after is not None:
                 found = await reading
-                after = _after(found)
+                after = find_last(found)
                 if after is not None:
-                    reading = asyncio.create_task(self._find(pool, after, until))
-                yield await self._plan_all(found)
+                    reading = asyncio.create_task(self.find(pool, after, until))
+                yield await self.plan_all(found)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
-    async def _find(self, source: Pool | Connection, after: str, until: int) -> Sequence[Candidate]:
+    async def find(self, source: Pool | Connection, after: str, until: int) -> Sequence[Candidate]:
+        """Return the next contacts after a phone, with ids up to one."""
         named = [list(self.audience.contact_ids)] if self.audience.contact_ids else []
         given = [*self._arguments(after, until), *named]
         filter = self.audience.find_filter()
@@ -201,7 +197,8 @@ class Plan:
         rows = await source.fetch(statement, *given, *values)
         return list(map(Candidate._make, rows))
 
-    async def _plan_all(self, found: Sequence[Candidate]) -> Sequence[Planned]:
+    async def plan_all(self, found: Sequence[Candidate]) -> list[Planned]:
+        """Return the plans for the contacts of the audience among some."""
         wanted = [each for each in found if each.is_wanted]
         some = (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
         return [each async for people in in_turns(some) for each in map(self.plan, people)]
@@ -259,13 +256,6 @@ class Plan:
         return self.account_id, after, until, CHUNK, tags, stage, excluded, self.at
 
 
-def _after(found: Sequence[Candidate]) -> str | None:
+def find_last(found: Sequence[Candidate]) -> str | None:
     """Return the phone after which contacts may follow those that were found; None if they are the last."""
     return found[-1].phone if len(found) == CHUNK else None
-
-
-class Chunk(NamedTuple):
-    """Planned texts, and the phone after which to go on; None at the end of the audience."""
-
-    planned: Sequence[Planned]
-    after: str | None

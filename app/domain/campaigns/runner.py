@@ -66,8 +66,6 @@ WHERE campaign_id = $1 AND state IN ('queued', 'deferred') AND id IN (
   SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
 ) RETURNING id
 """
-SENDS = {CampaignStatus.scheduled, CampaignStatus.sending}
-
 LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND status IN ('sending', 'canceled')"
 RETRY = f"""
 UPDATE campaigns c SET due_at = CASE WHEN can_go_on THEN $2::timestamptz ELSE $3 END,
@@ -130,8 +128,6 @@ class CampaignRunner:
             await self._stop(campaign, reason)
         elif campaign.status == CampaignStatus.scheduled:
             await self._start(campaign)
-        if campaign.status in SENDS:
-            await self._check_sender(campaign)
         return await self.due()
 
     async def due(self) -> bool:
@@ -150,6 +146,8 @@ class CampaignRunner:
             await self._delete(connection, campaign)
             return None
         match campaign.status:
+            case CampaignStatus.sending if not await self._may_send(connection, campaign, now):
+                return PauseReason.credential_ended
             case CampaignStatus.sending if campaign.is_read:
                 return await self._send(connection, campaign, now)
             case CampaignStatus.sending:
@@ -218,13 +216,10 @@ class CampaignRunner:
             if found.status == CampaignStatus.sending:
                 await service.stop(unit, found, reason)
 
-    async def _check_sender(self, campaign: DueCampaign) -> None:
-        """Pause a campaign whose sender's credential has ended: texts that have not left wait."""
-        async with self._unit(campaign) as unit:
-            sender = credentials.credential_of(campaign.account_id, campaign.actor)
-            may_send = await credentials.may_still(unit, sender, Scope.campaigns_send)
-        if not may_send:
-            await self._stop(campaign, PauseReason.credential_ended)
+    async def _may_send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> bool:
+        """Return whether the credential of the sender has not ended: texts that have not left wait if it has."""
+        sender = credentials.credential_of(campaign.account_id, campaign.actor)
+        return await credentials.may_still_within(connection, sender, Scope.campaigns_send, now)
 
     async def _start(self, campaign: DueCampaign) -> None:
         async with self._unit(campaign) as unit:

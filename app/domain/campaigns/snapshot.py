@@ -1,5 +1,6 @@
-"""Write the recipients of a campaign, a chunk of contacts at a time; a worker that dies repeats only its chunk."""
+"""Write the recipients of a campaign, some chunks of contacts at a time; a worker that dies repeats only these."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -7,8 +8,11 @@ from app.db.engine import Connection
 from app.db.rows import find, unless_all
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.models import PauseReason
-from app.domain.campaigns.planning import Plan, Planned
+from app.domain.campaigns.planning import Candidate, Plan, Planned, find_last
 from app.domain.campaigns.rows import FrozenCampaign
+
+SECONDS = 0.1
+"""The time after which a step begins no further chunk: a pause or a cancellation waits for it."""
 
 FIND = """
 SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, read_until, read_after,
@@ -37,23 +41,52 @@ UPDATE campaigns SET status = 'failed', reason = $2, ended_at = $3, updated_at =
 
 
 async def take(connection: Connection, campaign_id: int, max_segments: int, now: datetime) -> PauseReason | None:
-    """Write the recipients of the next chunk; after the last one, return the reason not to begin sending, if any."""
+    """Write the recipients of the next chunks; after the last one, return the reason not to begin sending, if any."""
     found = await find(connection, FrozenCampaign, FIND, campaign_id)
     if found is None:
         return None
     plan = await Plan.of(connection, found, Audience.from_json(found.audience), max_segments, found.sent_at)
-    chunk = await plan.read(connection, found.read_after, found.read_until)
-    await _add(connection, found.account_id, campaign_id, chunk.planned)
-    await connection.execute(GO_ON, campaign_id, chunk.after or "", chunk.after is None)
-    return await _finish(connection, campaign_id, found.max_credits, now) if chunk.after is None else None
+    after = await _write(connection, found, plan)
+    await connection.execute(GO_ON, campaign_id, after or "", after is None)
+    return await _finish(connection, campaign_id, found.max_credits, now) if after is None else None
 
 
-async def _add(connection: Connection, account_id: int, campaign_id: int, planned: Sequence[Planned]) -> None:
+async def _write(connection: Connection, campaign: FrozenCampaign, plan: Plan) -> str | None:
+    """Write some chunks; return the phone after which to go on, None at the end of the audience.
+
+    The texts of one are planned while PostgreSQL writes the chunk before it, and finds the contacts of the next.
+    """
+    time = asyncio.get_running_loop().time
+    until = time() + SECONDS
+    after: str | None = campaign.read_after
+    found, planned = await plan.find(connection, campaign.read_after, campaign.read_until), list[Planned]()
+    is_last = False
+    while not is_last:
+        after = find_last(found)
+        is_last = after is None or time() > until
+        working = asyncio.create_task(_go_on(connection, campaign, planned, plan, None if is_last else after))
+        try:
+            planned = await plan.plan_all(found)
+        finally:
+            found = await working
+    await _add(connection, campaign, planned)
+    return after
+
+
+async def _go_on(
+    connection: Connection, campaign: FrozenCampaign, planned: Sequence[Planned], plan: Plan, after: str | None
+) -> Sequence[Candidate]:
+    """Write a chunk, and find the contacts after a phone; none without one."""
+    await _add(connection, campaign, planned)
+    return () if after is None else await plan.find(connection, after, campaign.read_until)
+
+
+async def _add(connection: Connection, campaign: FrozenCampaign, planned: Sequence[Planned]) -> None:
     if planned:
         await connection.execute(
             ADD,
-            account_id,
-            campaign_id,
+            campaign.account_id,
+            campaign.id,
             [each.contact_id for each in planned],
             [each.phone for each in planned],
             unless_all([each.reason for each in planned], ""),

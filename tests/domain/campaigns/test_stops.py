@@ -204,7 +204,7 @@ async def test_a_campaign_is_paused_when_its_sender_is_removed_and_resumed_when_
         await service.resume(unit, campaign.id, consent_attested=True)
     await run()
 
-    assert paused == ({"claimed": 400, "queued": 50}, [], ("paused", "credential_ended"))
+    assert paused == ({"claimed": 200, "queued": 250}, [], ("paused", "credential_ended"))
     assert still == ("paused", f"user:{id}")
     assert (await states(pool), await CAMPAIGNS.only(pool, "status", "actor")) == (
         {"delivered": 450},
