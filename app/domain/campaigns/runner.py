@@ -36,11 +36,13 @@ QUEUED_AT_ONCE = 2000
 DELETED_AT_ONCE = 5000
 """The number of texts that one step refunds, of recipients without a text that it cancels, and of those it deletes."""
 
+# Nothing leaves the service by a step itself: what claims its texts for a call commits after it, and waits for the disk
+# of both. A step that is lost with its server is taken again.
 TAKE = f"""
 SELECT id, account_id, status, is_read, actor, is_deleted FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
-) due WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
+) due CROSS JOIN set_config('synchronous_commit', 'off', true) WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
 """
 IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
 COUNT = f"""
