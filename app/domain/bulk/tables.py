@@ -1,6 +1,7 @@
 """Reads the rows of CSV files: their delimiter, header and quotes."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
@@ -11,6 +12,9 @@ DELIMITERS = ",;\t|"
 MAX_COLUMNS = 200
 SAMPLE_ROWS = 20
 SAMPLE_LINES = 200
+
+DIRECTIVE = re.compile(r'sep=(\t|[^\s"])\s*', re.IGNORECASE)
+"""The first line `sep=;` with the delimiter, which Excel writes."""
 
 
 class Row(NamedTuple):
@@ -43,8 +47,8 @@ def read(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
 def find_delimiter(lines: Iterable[str]) -> str:
     """Return the delimiter by which the first rows have the same number of columns, and most of them."""
     head = list(islice(lines, SAMPLE_LINES))
-    if head and head[0].lower().startswith("sep=") and len(head[0].strip()) == 5:
-        return head[0].strip()[-1]
+    if head and (directive := DIRECTIVE.fullmatch(head[0])):
+        return directive[1]
     return max(DELIMITERS, key=lambda each: _regularity(head, each))
 
 
@@ -59,10 +63,10 @@ def _regularity(head: list[str], delimiter: str) -> tuple[int, int]:
 
 
 def _without_directive(lines: Iterable[str]) -> Iterator[str]:
-    """Return the lines; the line `sep=;`, which Excel writes, becomes blank."""
+    """Return the lines; a directive becomes blank."""
     rest = iter(lines)
     first = next(rest, "")
-    return chain(["\n" if first.lower().startswith("sep=") and len(first.strip()) == 5 else first], rest)
+    return chain(["\n" if DIRECTIVE.fullmatch(first) else first], rest)
 
 
 def _explain(fault: str, number: int) -> str:

@@ -85,6 +85,7 @@ def importing(services: Services, unit_for: UnitFor, account: Opened) -> Importi
         (EXCEL.encode("utf-16-le"), "Read as CSV in UTF-16-LE, separated by ';', with a header."),
         (EXCEL.replace(";", "\t").encode(), "Read as CSV in UTF-8, separated by tabs, with a header."),
         (("sep=;\r\n" + EXCEL).encode(), "Read as CSV in UTF-8, separated by ';', with a header."),
+        (("sep=\t\r\n" + EXCEL.replace(";", "\t")).encode(), "Read as CSV in UTF-8, separated by tabs, with a header."),
     ],
 )
 async def test_encodings_and_delimiters_are_detected_and_said(
