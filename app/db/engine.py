@@ -91,6 +91,11 @@ def is_unplaced(cause: BaseException) -> bool:
     return isinstance(fault, asyncpg.CheckViolationError) and not getattr(fault, "constraint_name", None)
 
 
+def violates(cause: BaseException, *constraints: str) -> bool:
+    """Return whether a statement violated one of the constraints."""
+    return getattr(find_fault(cause), "constraint_name", None) in constraints
+
+
 class Connection(Protocol):
     """The used part of an asyncpg connection; asyncpg's own types are incomplete."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.db.engine import Connection
+from app.db.engine import UNSTORABLE, Connection, violates
 from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
@@ -18,6 +18,7 @@ from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
 from app.domain.campaigns.senders import Sender
+from app.domain.conversations import sql as conversations
 from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.unit_of_work import Actor
@@ -27,6 +28,7 @@ from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Acceptance, Send
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.acceptance import Verdict
+from app.domain.messages.sending.bulk import Opening
 from app.domain.quiet_hours.limits import Timing
 
 WINDOW = 1000
@@ -51,18 +53,21 @@ TEXTS = """
 SELECT r.ctid AS place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
   r.segments, r.credits,
   coalesce(d.encoding, 'GSM-7') AS encoding, ($13::text[])[coalesce(d.sender, 1)] AS number,
-  ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, d.place
-FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[]) WITH ORDINALITY
-  AS d(id, message_id, conversation_id, encoding, sender, leaves_at, place), campaign_recipients r
-WHERE r.campaign_id = $15 AND r.id = ANY($7::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+  ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, coalesce(d.is_first, false) AS is_first, d.place
+FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[], $15::bool[])
+  WITH ORDINALITY AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first, place),
+  campaign_recipients r
+WHERE r.campaign_id = $16 AND r.id = ANY($7::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
 # The rows are found where they were read. One that was changed since is not: the batch is then rolled back.
 CLAIM = f"""
 UPDATE campaign_recipients r SET state = 'claimed', message_id = a.message_id, number = a.number,
   reason = CASE WHEN a.leaves_at IS NULL THEN '' ELSE '{DEFERRED}' END, body = '', original_body = NULL, due_at = NULL
-FROM accepted a WHERE r.ctid = a.place_of_row AND r.campaign_id = $15 RETURNING r.id
+FROM accepted a WHERE r.ctid = a.place_of_row AND r.campaign_id = $16 RETURNING r.id
 """
 ACCEPT = bulk.accept(TEXTS, CLAIM)
+MEANWHILE = ("fk_messages_contact_id_contacts", "fk_conversations_contact_id_contacts", conversations.ONE_TO_A_CONTACT)
+"""The constraints that a change of contacts after their batch was read may violate."""
 
 
 Free = tuple[Waiting, Sender, Timing]
@@ -124,6 +129,18 @@ async def enqueue(
 async def _accept(
     connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
 ) -> None:
+    """Accept or suppress the texts of a batch; raise `RecipientsChanged` if their contacts changed meanwhile."""
+    try:
+        await _write(connection, acceptor, account, campaign_id, batch)
+    except UNSTORABLE as fault:
+        if violates(fault, *MEANWHILE):
+            raise RecipientsChanged from fault
+        raise
+
+
+async def _write(
+    connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
+) -> None:
     """Accept the texts that no gate refuses in one statement, and decide on the others one by one."""
     free: list[Free] = []
     others: list[Addressed] = []
@@ -138,6 +155,7 @@ async def _accept(
         given = batch.acceptance.arguments(account, actor.label)
         if await connection.fetchval(ACCEPT, *given, *_columns(free), campaign_id) != len(free):
             raise RecipientsChanged
+        await batch.acceptance.record(connection, account.id, [*_openings(free)])
         await batch.acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
     if others:
         await _accept_others(connection, acceptor, actor, campaign_id, others, batch.acceptance.now)
@@ -155,6 +173,13 @@ def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object]]:
     yield unless_all([timing.deferral and timing.deferral.until for _, _, timing in texts], None)
     yield [sender.phone_number for sender in senders]
     yield [sender.carrier for sender in senders]
+    yield unless_all([each.facts.person is not None for each, _, _ in texts], False)
+
+
+def _openings(texts: Sequence[Free]) -> Iterator[Opening]:
+    for each, sender, _ in texts:
+        if each.facts.person is not None:
+            yield Opening(each.contact_id, each.phone, sender.phone_number, each.body, each.facts)
 
 
 async def _accept_others(
@@ -168,7 +193,7 @@ async def _accept_others(
     sends = [(_send(each, sender), sms_parts.count(each.body)) for each, sender in texts]
     verdicts = await acceptor.accept_all(connection, actor, sends)
     decisions = [_decide(each, sender, verdict) for (each, sender), verdict in zip(texts, verdicts, strict=True)]
-    await _write(connection, campaign_id, decisions, now)
+    await _decide_all(connection, campaign_id, decisions, now)
 
 
 def _send(waiting: Waiting, sender: Sender) -> Send:
@@ -194,7 +219,7 @@ def _decide(waiting: Waiting, sender: Sender, verdict: Verdict) -> Decision:
     return Decision(waiting.id, RecipientState.suppressed, str(reason_of(verdict.code) or Reason.contact_changed))
 
 
-async def _write(connection: Connection, campaign_id: int, decisions: Sequence[Decision], now: datetime) -> None:
+async def _decide_all(connection: Connection, campaign_id: int, decisions: Sequence[Decision], now: datetime) -> None:
     if decisions:
         decided = await connection.execute(
             DECIDE,

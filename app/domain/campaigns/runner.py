@@ -42,7 +42,8 @@ TAKE = f"""
 SELECT id, account_id, status, is_read, actor, is_deleted FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
-) due CROSS JOIN set_config('synchronous_commit', 'off', true) WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
+) due CROSS JOIN set_config('synchronous_commit', 'off', true)
+WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
 """
 IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
 COUNT = f"""

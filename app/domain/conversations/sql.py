@@ -19,6 +19,25 @@ returned too; the texts have yet to `touch` them.
 """
 
 
+NEW_ID = "nextval('conversations_id_seq')"
+"""The id of a conversation that is to be opened."""
+
+
+def open_promoted(rows: str, at: str) -> str:
+    """Return the insert of conversations for promotional texts, rows of `id, account_id, contact_id, sending_number`.
+
+    It is a violation of `ONE_TO_A_CONTACT` if another transaction opens one of them meanwhile.
+    """
+    return f"""
+  INSERT INTO conversations (id, account_id, contact_id, sending_number, last_message_at, last_outbound_at, version,
+    created_at)
+  SELECT id, account_id, contact_id, sending_number, 'epoch', {at}, 1, {at} FROM ({rows}) AS opened"""
+
+
+ONE_TO_A_CONTACT = "uq_conversations_contact_id"
+"""The constraint that a contact has one conversation."""
+
+
 def join(contact_id: str) -> str:
     """Return a left join with the conversation `v` of a contact."""
     return f"LEFT JOIN conversations v ON v.contact_id = {contact_id}"

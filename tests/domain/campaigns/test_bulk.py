@@ -1,4 +1,4 @@
-"""Texts of contacts with a conversation are accepted in one statement, with the results of the acceptance of each."""
+"""Texts that no gate refuses are accepted in one statement, with the results of the acceptance of each."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -125,11 +125,13 @@ async def cap(pool: Pool, phone: str, now: datetime) -> None:
         await CAPPED_TEXTS.insert(pool, message_id=id, account_id=account_id, phone=phone, at=now)
 
 
-async def test_contacts_with_conversations_are_accepted_in_one_statement(
-    pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("have_conversations", [True, False])
+async def test_texts_that_no_gate_refuses_are_accepted_in_one_statement(
+    pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
 ) -> None:
     await add_people(pool, 5)
-    await open_conversations(pool)
+    if have_conversations:
+        await open_conversations(pool)
     await send()
     await accept(1)
     monkeypatch.delattr(SendAcceptor, "accept_all")
@@ -153,16 +155,78 @@ async def test_a_recipient_that_changes_while_its_batch_is_written_gets_no_text_
     if have_conversations:
         await open_conversations(pool)
     await send()
-    decide = BulkAcceptance.of
+    changed = CAMPAIGN_RECIPIENTS.where(phone="+12022000003")
+    suppressed = {"state": "suppressed", "reason": "contact_deleted", "segments": 0, "credits": 0}
+    meanwhile(monkeypatch, lambda: changed.change(pool, **suppressed))
+    await run()
 
-    async def change(*given: Any) -> BulkAcceptance:
-        monkeypatch.setattr(BulkAcceptance, "of", decide)
-        await CAMPAIGN_RECIPIENTS.where(phone="+12022000003").change(
-            pool, state="suppressed", reason="contact_deleted", segments=0, credits=0
-        )
-        return await decide(*given)
+    assert await states(pool) == {"delivered": 4, "suppressed": 1}
+    assert "+12022000003" not in await MESSAGES.read(pool, "to_number")
+    assert await ACCOUNTS.only(pool, "balance") == 996
+    await audit(pool)
+    await audit_counts(pool)
 
-    monkeypatch.setattr(BulkAcceptance, "of", change)
+
+async def test_a_text_in_bulk_that_opens_a_conversation_tells_of_it(pool: Pool, add: Add, send: Make, run: Run) -> None:
+    contact = await add("+12025550143", first_name="Ann", last_name="Lee", email="ann@example.com")
+    await send(body="Hi {first_name}, our sale begins today.")
+
+    await run()
+
+    [opened] = await EVENTS.where(name="new_conversation").read(pool, "payload")
+    told = {name: value for name, value in opened.items() if name not in ("from_number", "started_at")}
+    assert told == {
+        "conversation_id": await CONVERSATIONS.where(contact_id=contact).only(pool, "id"),
+        "contact_id": contact,
+        "first_name": "Ann",
+        "last_name": "Lee",
+        "phone": "+12025550143",
+        "email": "ann@example.com",
+        "first_message": "Hi Ann, our sale begins today.",
+        "to_number": "+12025550143",
+    }
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Awaitable[None]]) -> None:
+    """Let a change be committed once, after the facts about a batch are read and before it is written."""
+    read = BulkAcceptance.of
+
+    async def changed(*given: Any) -> BulkAcceptance:
+        monkeypatch.setattr(BulkAcceptance, "of", read)
+        await change()
+        return await read(*given)
+
+    monkeypatch.setattr(BulkAcceptance, "of", changed)
+
+
+async def test_a_conversation_that_begins_while_a_batch_is_written_gets_the_text(
+    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_people(pool, 5)
+    await send()
+    meanwhile(monkeypatch, lambda: open_conversations(pool))
+
+    await run()
+
+    assert await states(pool) == {"delivered": 5}
+    assert await CONVERSATIONS.read(pool, "version") == [1] * 5
+    linked = await MESSAGES.read(pool, "contact_id", "conversation_id")
+    assert sorted(linked) == sorted(await CONVERSATIONS.read(pool, "contact_id", "id"))
+    assert await EVENTS.where(name="new_conversation").count(pool) == 0
+    await audit(pool)
+    await audit_counts(pool)
+
+
+@pytest.mark.parametrize("have_conversations", [True, False])
+async def test_a_contact_that_is_deleted_while_a_batch_is_written_gets_no_text(
+    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
+) -> None:
+    await add_people(pool, 5)
+    if have_conversations:
+        await open_conversations(pool)
+    await send()
+    meanwhile(monkeypatch, lambda: CONTACTS.where(phone="+12022000003").delete(pool))
+
     await run()
 
     assert await states(pool) == {"delivered": 4, "suppressed": 1}
@@ -183,7 +247,7 @@ async def test_a_batch_in_one_statement_finds_each_recipient_by_its_whole_key(
         queued = await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id", "account_id")
         ids, account_id = [row["id"] for row in queued][:10], queued[0]["account_id"]
         common = account_id, "campaign:1", DAY, DAY, 0.01, 1000
-        columns = ids, ids, ids, [], [], [], ["+12025550143"], ["sandbox"]
+        columns = ids, ids, ids, [], [], [], ["+12025550143"], ["sandbox"], []
         found = await plan(pool, enqueue.ACCEPT, *common, *columns, campaign.id)
 
     assert "AND (id = ANY (" in found, found

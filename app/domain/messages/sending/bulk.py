@@ -1,10 +1,10 @@
 """Accept many promotional texts of an account in one statement, which writes them from rows of the caller.
 
 The caller reads `find_facts` of each. What is the same for all texts is passed once, and what differs only for some is
-passed for these. A text that a gate may refuse, or that begins a conversation, is left to `acceptance`.
+passed for these. A text that a gate may refuse is left to `acceptance`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +15,9 @@ from app.domain.billing import sql as billing
 from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.conversations import sql as conversations
+from app.domain.conversations.events import NewConversation
+from app.domain.events.sql import INSERT as INSERT_EVENTS
+from app.domain.kernel.events import timestamp
 from app.domain.messages import outgoing
 from app.domain.messages.eligibility import limited
 from app.domain.messages.eligibility.facts import Sender
@@ -29,13 +32,15 @@ LANE = outgoing.lane_of(Purpose.promotional)
 class BulkFacts(NamedTuple):
     """The facts about a text that is to be accepted, as `find_facts` returns them; `message_id` is the id it gets.
 
-    It `is_free` if neither the phone nor the contact is marked with anything that a gate refuses, and the contact has a
-    conversation. `usual_number` is the number of that.
+    It `is_free` if neither the phone nor the contact is marked with anything that a gate refuses. `usual_number` is the
+    number of the contact's conversation. Without one, the text opens that of `conversation_id` with the `person`, whose
+    names and e-mail address it has.
     """
 
     message_id: int
-    conversation_id: int | None
+    conversation_id: int
     usual_number: str | None
+    person: list[str | None] | None
     contact_zone: str | None
     attempts: Attempts | None
     is_free: bool
@@ -46,9 +51,11 @@ def find_facts(account_id: str, contact_id: str, phone: str) -> str:
     suppressed = consent.is_suppressed(account_id, "own.phone")
     attempts = quiet_hours.attempts(account_id, "own.phone", str(limited.NO_MESSAGE))
     return f"""(
-  SELECT nextval('messages_id_seq') AS message_id, {conversations.ID} AS conversation_id,
-    {conversations.SENDING_NUMBER} AS usual_number, {contacts.ZONE}, {attempts} AS attempts,
-    (c.id = {contact_id} AND {contacts.SENDABLE} AND v.id IS NOT NULL AND NOT {suppressed}) IS TRUE AS is_free
+  SELECT nextval('messages_id_seq') AS message_id,
+    coalesce({conversations.ID}, {conversations.NEW_ID}) AS conversation_id,
+    {conversations.SENDING_NUMBER} AS usual_number,
+    CASE WHEN {conversations.ID} IS NULL THEN ARRAY[{contacts.PERSON}] END AS person, {contacts.ZONE},
+    {attempts} AS attempts, (c.id = {contact_id} AND {contacts.SENDABLE} AND NOT {suppressed}) IS TRUE AS is_free
   FROM (SELECT {phone} AS phone) AS own {contacts.join_by_phone(account_id, "own.phone")} {conversations.join("c.id")}
   OFFSET 0
 )"""
@@ -72,6 +79,8 @@ QUEUED = f"""
   SELECT message_id, account_id, {LANE} AS lane, number, carrier, segments, due_at, NULL::timestamptz AS claimed_until,
     $4::timestamptz AS expires_at FROM accepted
 """
+OPENED = "SELECT conversation_id AS id, account_id, contact_id, number AS sending_number FROM accepted WHERE is_first"
+PROMOTED = "SELECT conversation_id AS id, number AS sending_number FROM accepted WHERE NOT is_first"
 BALANCE = "(SELECT $1::bigint, $6::bigint - coalesce(sum(credits), 0)::bigint FROM accepted)"
 
 
@@ -79,7 +88,8 @@ def accept(texts: str, then: str) -> str:
     """Return the statement that accepts texts, and returns the number of rows of `then`, a statement on `accepted`.
 
     Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
-    number, carrier, leaves_at, place`, at most one to a contact. Those to phones that were suppressed after the facts
+    number, carrier, leaves_at, is_first, place`, at most one to a contact; one that `is_first` opens the conversation.
+    Those to phones that were suppressed after the facts
     were read are left out. The arguments up to `$6` are those of
     `BulkAcceptance.arguments`.
     """
@@ -91,13 +101,23 @@ sent AS (
   SELECT message_id, account_id, contact_id, conversation_id, 'outbound', number, phone, body, 'pending',
     '{Purpose.promotional}', segments, encoding, credits, credits * $5::numeric, carrier, actor, original_body, now
   FROM accepted
-), touched AS ({conversations.promote("SELECT conversation_id AS id, number AS sending_number FROM accepted", "$3")}),
+), opened AS ({conversations.open_promoted(OPENED, "$3")}), touched AS ({conversations.promote(PROMOTED, "$3")}),
 queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)}),
 counted AS ({quiet_hours.count("SELECT message_id, account_id, phone, due_at AS at FROM accepted")}),
 concluded AS ({then})
 {accounts.SET_BALANCES.format(rows=BALANCE)} RETURNING (SELECT count(*) FROM concluded)
 """
+
+
+class Opening(NamedTuple):
+    """The first text to a contact."""
+
+    contact_id: int
+    phone: str
+    number: str
+    body: str
+    facts: BulkFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +153,34 @@ class BulkAcceptance:
             return None
         timing = self.timings.decide(phone, facts.contact_zone, facts.attempts, facts.message_id)
         return None if timing.is_capped or timing.is_beyond(self.latest) else timing
+
+    async def record(self, connection: Connection, account_id: int, opened: Sequence[Opening]) -> None:
+        """Record the events of the conversations that texts opened."""
+        if opened:
+            events = [self._event(each) for each in opened]
+            await connection.execute(
+                INSERT_EVENTS,
+                [account_id] * len(events),
+                [event.name for event in events],
+                [event.contact_id for event in events],
+                [event.payload() for event in events],
+                [None] * len(events),
+            )
+
+    def _event(self, opening: Opening) -> NewConversation:
+        first_name, last_name, email = opening.facts.person or (None, None, None)
+        return NewConversation(
+            conversation_id=opening.facts.conversation_id,
+            contact_id=opening.contact_id,
+            first_name=first_name or "",
+            last_name=last_name or "",
+            phone=opening.phone,
+            email=email or "",
+            first_message=opening.body,
+            from_number=opening.number,
+            to_number=opening.phone,
+            started_at=timestamp(self.now),
+        )
 
     async def show(self, connection: Connection, accepted: Iterable[tuple[int, Timing]]) -> None:
         """Show the deferrals of the accepted messages that wait for quiet hours."""
