@@ -12,6 +12,7 @@ from app import gc
 from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
 from app.jobs.poller import tick
+from app.jobs.wakes import Wakes
 
 STOP_SECONDS = 5.0
 BATCH_SHARE = 0.8
@@ -37,21 +38,29 @@ class Worker:
         self._broker = make_broker(self._redis_url, self._runners)
         self._consumer = NotificationConsumer(self._broker)
         self._consumer.start()
-        self._poller = asyncio.create_task(tick(self._runners))
+        self._urgent = {runner.job.topic: runner for runner in self._runners if runner.job.is_urgent}
+        self._wakes = Wakes(self._redis_url, self._wake)
+        self._background = [asyncio.create_task(tick(self._runners)), asyncio.create_task(self._wakes.run())]
         log.info("worker_started", topics=[job.topic for job in jobs])
 
     async def stop(self, grace: float = STOP_SECONDS) -> None:
         """Take no more work, finish the running batches and disconnect, within `grace` seconds."""
-        self._poller.cancel()
+        for task in self._background:
+            task.cancel()
         await asyncio.gather(
-            asyncio.wait({self._poller}, timeout=grace * BATCH_SHARE),
+            asyncio.wait(self._background, timeout=grace * BATCH_SHARE),
             asyncio.to_thread(disconnect, self._consumer, self._broker),
             *(runner.stop(grace * BATCH_SHARE) for runner in self._runners),
         )
         with suppress(TimeoutError):
             async with asyncio.timeout(grace * (1 - BATCH_SHARE)):
+                await self._wakes.close()
                 await self._resources.aclose()
         log.info("worker_stopped")
+
+    def _wake(self, topic: str) -> None:
+        if runner := self._urgent.get(topic):
+            runner.start()
 
 
 def run(redis_url: str, build: Build) -> None:

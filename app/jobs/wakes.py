@@ -1,4 +1,4 @@
-"""Starts jobs of a process outside the workers when their topics are notified."""
+"""Starts jobs on the event loop of a process when their topics are notified, whichever worker answers."""
 
 import asyncio
 from collections.abc import Callable

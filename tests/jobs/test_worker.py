@@ -13,7 +13,7 @@ from redis import Redis
 
 from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
-from app.jobs.notifier import Notifier
+from app.jobs.notifier import WAKE, Notifier
 from app.worker import Build, Worker
 from tests.jobs.conftest import Valkey
 from tests.jobs.samples import Ledger, building
@@ -105,6 +105,30 @@ async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Le
 
         await until(lambda: ledger.count("done = 1") == 1)
         stuck.set()
+
+
+async def test_a_publication_starts_an_urgent_job_before_a_worker_answers_it(valkey: Valkey) -> None:
+    begun: list[str] = []
+
+    async def due() -> bool:
+        return False
+
+    def job(topic: str, *, is_urgent: bool) -> Job:
+        async def run() -> bool:
+            begun.append(topic)
+            return False
+
+        return Job(topic, run, due, NEVER, is_urgent=is_urgent)
+
+    def publish() -> bool:
+        valkey.client.publish(WAKE, "other")
+        valkey.client.publish(WAKE, "urgent")
+        return "urgent" in begun
+
+    async with working(valkey, building(job("other", is_urgent=False), job("urgent", is_urgent=True))):
+        await until(publish)
+
+    assert set(begun) == {"urgent"}
 
 
 async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger: Ledger) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.domain.carriers.carrier import Accepted, Answer, OutboundMessage
 from app.domain.messages import outgoing, promotions
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Purpose
-from app.domain.messages.promotions import AT_ONCE, BESIDE_URGENT
+from app.domain.messages.promotions import AT_MOST, AT_ONCE, BESIDE_URGENT, Promotions
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import through
 from tests.factories.messages import OUTGOING, states
@@ -102,6 +103,45 @@ async def test_without_urgent_texts_more_promotions_are_begun_at_once(
     assert await _count_waiting(pool) == MANY - min(MANY, AT_ONCE)
     carrier.may_answer.set()
     await running.finish()
+
+
+async def test_promotions_rest_for_as_long_as_the_last_ones_took_while_urgent_texts_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, announced = [100.0], asyncio.Event()
+    monkeypatch.setattr(promotions, "_now", lambda: now[0])
+    limited = Promotions(announced.set)
+    limited.note_urgent()
+
+    assert limited.find_room() == BESIDE_URGENT
+    with ExitStack() as texts:
+        _begin(limited, texts, BESIDE_URGENT)
+        assert limited.find_room() == 0
+        now[0] += 0.25
+    now[0] += 0.2
+    assert limited.find_room() == 0
+    await within("the end of the rest", announced.wait())
+    assert limited.find_room() == BESIDE_URGENT
+
+
+async def test_the_first_urgent_text_waits_for_few_promotions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(promotions, "_now", lambda: 100.0)
+    announced: list[bool] = []
+    limited = Promotions(lambda: announced.append(True))
+
+    with ExitStack() as others:
+        _begin(limited, others, AT_MOST // 2)
+        with ExitStack() as texts:
+            _begin(limited, texts, AT_MOST // 2)
+            assert limited.find_room() == 0
+
+        assert announced == [True]
+        assert limited.find_room() == AT_ONCE
+
+
+def _begin(limited: Promotions, texts: ExitStack, count: int) -> None:
+    for _ in range(count):
+        texts.enter_context(limited.work())
 
 
 async def _send_many(send: Callable[..., Any]) -> None:
