@@ -68,9 +68,7 @@ class Stage:
     def database_cpu_seconds(self) -> float:
         """Return the CPU time of all PostgreSQL processes."""
         server = psutil.Process(int((self.folder / "postgres" / "postmaster.pid").read_text().split()[0]))
-        own = server.cpu_times()
-        ended = own.children_user + own.children_system
-        return cpu_seconds_of(server) + ended + sum(map(cpu_seconds_of, server.children()))
+        return cpu_seconds_of(server, with_ended=True) + sum(map(cpu_seconds_of, server.children()))
 
     def valkey_cpu_seconds(self) -> float:
         """Return the CPU time of Valkey."""
@@ -99,13 +97,14 @@ class Process:
         return cpu_seconds_of(psutil.Process(self.pid))
 
 
-def cpu_seconds_of(process: psutil.Process) -> float:
-    """Return the CPU time of a process; 0 for one that has ended."""
+def cpu_seconds_of(process: psutil.Process, *, with_ended: bool = False) -> float:
+    """Return the CPU time of a process, also with that of its children that ended; 0 for one that has ended."""
     try:
         times = process.cpu_times()
     except psutil.NoSuchProcess:
         return 0.0
-    return times.user + times.system
+    ended = times.children_user + times.children_system if with_ended else 0.0
+    return times.user + times.system + ended
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -49,11 +49,11 @@ class Installation:
     key: str
     database_url: str
 
-    def cpu_seconds(self) -> Counter[str]:
+    def cpu_seconds(self) -> dict[str, float]:
         """Return the CPU time by program; that of processes that ended is counted for their parent."""
-        found: Counter[str] = Counter()
+        found: defaultdict[str, float] = defaultdict(float)
         for each in (self.process, *self.process.children(recursive=True)):
-            found[_name(each)] += harness.cpu_seconds_of(each)
+            found[_name(each)] += harness.cpu_seconds_of(each, with_ended=True)
         return found
 
     async def idle(self) -> dict[str, float]:
