@@ -10,7 +10,7 @@ from app.domain.onboarding.service import Opened
 from app.jobs.live import Announcer
 from app.services import Services
 from tests.browser.chromium import build_dashboard, install_packages, launch
-from tests.browser.screen import PATIENCE_MS, Windows
+from tests.browser.screen import PATIENCE_MS, Shelf, Windows
 from tests.graphql.live import Scene, Served, serving
 from tests.node import BUILD
 
@@ -35,21 +35,26 @@ async def browser(packages: Path, anyio_backend: object) -> AsyncGenerator[Brows
         yield await launch(playwright)
 
 
+@pytest.fixture(scope="session")
+def shelf(browser: Browser) -> Shelf:
+    """Keep the profiles of the browser for all tests of the process."""
+    return Shelf(browser)
+
+
 @pytest.fixture
-async def served(services: Services, built: Path) -> AsyncGenerator[Served]:
+async def served(services: Services, built: Path, shelf: Shelf) -> AsyncGenerator[Served]:
     """Serve the application with the dashboard."""
-    async with serving(services.settings) as served:
+    async with serving(services.settings, shelf.port()) as served:
         yield served
 
 
 @pytest.fixture
-async def windows(browser: Browser, packages: Path, served: Served) -> AsyncGenerator[Windows]:
+async def windows(shelf: Shelf, packages: Path, served: Served) -> AsyncGenerator[Windows]:
     """Open windows of the browser, which are closed after the test."""
     axe = (packages / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    windows = Windows(browser, served.base_url, axe)
+    windows = Windows(shelf, served.base_url, axe)
     yield windows
-    for each in windows.opened:
-        await each.close()
+    await windows.close()
 
 
 @pytest.fixture

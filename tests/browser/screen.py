@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.async_api import Browser, BrowserContext, Locator, Page
+from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page
 
 from app.domain.onboarding.service import Opened
+from tests.e2e.processes import free_port, is_free
 from tests.oauth.browsing import Forms
 
 Role = Literal["button", "checkbox", "combobox", "link", "radio", "switch", "textbox"]
@@ -47,7 +48,31 @@ class Screen:
     page: Page
     base: str
     axe: str = field(repr=False)
+    width: int = WIDE
     complaints: list[str] = field(default_factory=list)
+    is_altered: bool = False
+
+    def listen(self) -> None:
+        """Note what the window complains of from now on."""
+        self.page.on("console", self._note)
+        self.page.on("pageerror", self._note_error)
+
+    def stop_listening(self) -> None:
+        """Note no more complaints."""
+        self.page.remove_listener("console", self._note)
+        self.page.remove_listener("pageerror", self._note_error)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def _note_error(self, error: Error) -> None:
+        self.complaints.append(str(error))
+
+    async def begin_with(self, script: str) -> None:
+        """Run a script at the start of each page; no later test uses this window."""
+        self.is_altered = True
+        await self.page.add_init_script(script)
 
     async def open(self, path: str) -> None:
         """Open a page of the dashboard."""
@@ -136,33 +161,84 @@ class Screen:
 
 
 @dataclass
-class Windows:
-    """Opens windows of one browser, each of a person of their own."""
+class Shelf:
+    """Windows of one browser that later tests use again: the dashboard is in their memory, loaded and compiled."""
 
     browser: Browser
-    base: str
-    axe: str = field(repr=False)
-    opened: list[BrowserContext] = field(default_factory=list)
+    _free: dict[int, list[Page]] = field(default_factory=dict)
+    _port: int = field(default_factory=free_port)
 
-    async def stranger(self, width: int = WIDE) -> Screen:
-        """Open a window of a person who is not signed in."""
+    def port(self) -> int:
+        """Return the port of the dashboard: that of the last test, because caches belong to it, unless it is taken."""
+        if not is_free(self._port):
+            self._port = free_port()
+        return self._port
+
+    async def take(self, width: int, is_new: bool) -> Page:
+        """Return a window that knows nobody; a new one has loaded nothing yet either."""
+        if not is_new and self._free.get(width):
+            return self._free[width].pop()
         context = await self.browser.new_context(
             viewport={"width": width, "height": HEIGHT},
             locale="en-US",
             timezone_id="America/Chicago",
             reduced_motion="reduce",
         )
-        self.opened.append(context)
         context.set_default_timeout(PATIENCE_MS)
-        page = await context.new_page()
-        screen = Screen(page, self.base, self.axe)
-        page.on("console", lambda message: _note(screen, message.type, message.text))
-        page.on("pageerror", lambda error: screen.complaints.append(str(error)))
+        return await context.new_page()
+
+    async def give_back(self, screen: "Screen") -> None:
+        """Forget the person and all that a test did to the window; close one that cannot be as it was."""
+        try:
+            await self._clean(screen)
+        except Error:
+            await screen.page.context.close()
+        else:
+            self._free.setdefault(screen.width, []).append(screen.page)
+
+    async def _clean(self, screen: "Screen") -> None:
+        page, context = screen.page, screen.page.context
+        if screen.is_altered or page.is_closed():
+            raise Error("The window has a script of the test, or is closed.")
+        for other in context.pages:
+            if other is not page:
+                await other.close()
+        await page.unroute_all()
+        await context.set_offline(False)
+        await context.clear_permissions()
+        await page.goto(f"{screen.base}/healthz")
+        await page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        await context.clear_cookies()
+        await page.mouse.move(-1, -1)
+        await page.set_viewport_size({"width": screen.width, "height": HEIGHT})
+        await page.emulate_media(color_scheme="null")
+        screen.stop_listening()
+
+
+@dataclass
+class Windows:
+    """Opens windows of one browser, each of a person of their own."""
+
+    shelf: Shelf
+    base: str
+    axe: str = field(repr=False)
+    opened: list[Screen] = field(default_factory=list)
+
+    async def stranger(self, width: int = WIDE, *, is_new: bool = False) -> Screen:
+        """Open a window of a person who is not signed in."""
+        screen = Screen(await self.shelf.take(width, is_new), self.base, self.axe, width)
+        self.opened.append(screen)
+        screen.listen()
         return screen
 
-    async def sign_in(self, email: str, password: str, width: int = WIDE) -> Screen:
-        """Sign a person in without the form, in a window of their own that shows no page yet."""
-        screen = await self.stranger(width)
+    async def close(self) -> None:
+        """Close all windows."""
+        for screen in self.opened:
+            await self.shelf.give_back(screen)
+
+    async def sign_in(self, email: str, password: str, width: int = WIDE, *, is_new: bool = False) -> Screen:
+        """Sign a person in without the form, in a window of their own that shows no page of the dashboard yet."""
+        screen = await self.stranger(width, is_new=is_new)
         http, address = screen.page.request, f"{self.base}/login"
         [form] = Forms(await (await http.get(address)).text(), address).found
         fields: dict[str, str | float | bool] = {**form.fields, "email": email, "password": password}
@@ -170,11 +246,6 @@ class Windows:
         assert answer.status == 303, await answer.text()
         return screen
 
-    async def owner(self, account: Opened, width: int = WIDE) -> Screen:
-        """Sign the owner of an account in; the window shows no page yet."""
-        return await self.sign_in(account.email, account.password, width)
-
-
-def _note(screen: Screen, kind: str, text: str) -> None:
-    if kind in ("error", "warning"):
-        screen.complaints.append(text)
+    async def owner(self, account: Opened, width: int = WIDE, *, is_new: bool = False) -> Screen:
+        """Sign the owner of an account in; the window shows no page of the dashboard yet."""
+        return await self.sign_in(account.email, account.password, width, is_new=is_new)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.async_api import Browser
 from pydantic import SecretStr
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings.payments import OfferedPlan
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import NARROW, Screen, Shelf, Windows
 from tests.factories.accounts import USERS
 from tests.factories.billing import BALANCE_ALERTS, PAYMENTS, balance_of, debit_at
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS
@@ -41,7 +40,7 @@ def peer_url(peer: StripePeer) -> Generator[str]:
 
 @pytest.fixture
 async def online(
-    services: Services, browser: Browser, packages: Path, built: Path, peer_url: str
+    services: Services, shelf: Shelf, packages: Path, built: Path, peer_url: str
 ) -> AsyncGenerator[Windows]:
     """Open windows of a service that sells credits and a plan through the peer."""
     changes = {
@@ -52,11 +51,10 @@ async def online(
         "payment_plans": (OfferedPlan("Starter", 1000, Decimal(9)),),
     }
     axe = (packages / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    async with serving(services.settings.model_copy(update=changes)) as served:
-        windows = Windows(browser, served.base_url, axe)
+    async with serving(services.settings.model_copy(update=changes), shelf.port()) as served:
+        windows = Windows(shelf, served.base_url, axe)
         yield windows
-        for each in windows.opened:
-            await each.close()
+        await windows.close()
 
 
 async def deliver(peer: StripePeer, screen: Screen) -> None:

@@ -67,7 +67,7 @@ def size(built: Path, names: set[str]) -> int:
 
 
 async def test_the_files_are_kept_for_ever_and_the_page_never(served: Served, windows: Windows, account: Opened):
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     await screen.open("/")
     paths = await screen.page.evaluate(
         "[...document.querySelectorAll('script[src], link[rel=stylesheet]')].map(each => each.src || each.href)"
@@ -90,7 +90,7 @@ async def test_the_files_are_kept_for_ever_and_the_page_never(served: Served, wi
 
 
 async def test_a_person_signs_in_finds_home_and_signs_out(windows: Windows, account: Opened, pictures: Path):
-    screen = await windows.stranger()
+    screen = await windows.stranger(is_new=True)
     await screen.page.goto(f"{screen.base}/app")
     await screen.fill("E-mail address", account.email)
     await screen.fill("Password", account.password)

@@ -32,7 +32,7 @@ SECONDS = 30
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 async def test_the_pages_are_read_without_a_sign_in(windows: Windows, width: int, pictures: Path):
-    screen = await windows.stranger(width)
+    screen = await windows.stranger(width, is_new=True)
     asked: set[str] = set()
     screen.page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
     for path in PAGES:

@@ -83,7 +83,7 @@ async def test_a_person_chooses_notices_and_is_asked_for_those_of_the_browser_on
 ):
     screen = await windows.owner(account)
     page = screen.page
-    await page.add_init_script(ASKED)
+    await screen.begin_with(ASKED)
     await screen.open("/settings/notices")
     await page.get_by_label("By mail: A contact writes in a conversation that is yours or not assigned").check()
     await page.get_by_label("Here: The credits are running low").uncheck()
@@ -109,7 +109,7 @@ async def test_the_browser_shows_a_notice_while_another_window_is_in_front(
     windows: Windows, scene: Scene, account: Opened
 ):
     screen = await windows.owner(account)
-    await screen.page.add_init_script(ASKED + "Notification.permission = 'granted'; document.hasFocus = () => false;")
+    await screen.begin_with(ASKED + "Notification.permission = 'granted'; document.hasFocus = () => false;")
     async with screen.page.expect_response(lambda answer: "NoticesUnread" in (answer.request.post_data or "")):
         await screen.open("/")
     await bell(screen, "none").wait_for()

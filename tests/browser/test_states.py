@@ -88,7 +88,7 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
     windows: Windows, scene: Scene, account: Opened, work: Callable[[], Awaitable[None]]
 ):
     ids = await populate(scene, work)
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     await screen.open("/settings/profile")
     wrong = dict[str, str]()
     pages = await pages_of(screen, ids)
@@ -110,7 +110,7 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
 async def test_a_dialog_opens_without_a_connection_and_the_typed_text_stays_when_its_code_could_not_be_loaded(
     windows: Windows, account: Opened
 ):
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     page = screen.page
     for is_lost in (False, True):
         if is_lost:
@@ -132,10 +132,10 @@ async def test_a_dialog_opens_without_a_connection_and_the_typed_text_stays_when
 async def test_a_part_that_was_not_loaded_ahead_without_a_connection_opens_when_there_is_one_again(
     windows: Windows, account: Opened
 ):
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     page, asked = screen.page, list[str]()
     page.on("request", lambda request: asked.append(request.url))
-    await page.add_init_script("Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false })")
+    await screen.begin_with("Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false })")
     await page.route("**/ComposeForm-*.js", cut)
     await screen.open("/templates/new")
     await page.evaluate(IDLE)
@@ -149,7 +149,7 @@ async def test_a_part_that_was_not_loaded_ahead_without_a_connection_opens_when_
 async def test_a_dialog_of_the_shell_that_could_not_be_loaded_says_so_until_it_is_closed(
     windows: Windows, account: Opened, key: str, name: str
 ):
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     page = screen.page
     await page.route(f"**/{name}-*.js", cut)
     await screen.open("/settings/profile")
@@ -175,7 +175,7 @@ async def test_a_page_whose_content_could_not_be_loaded_opens_when_it_is_tried_a
 ):
     kept = {"account_id": account.account_id, "name": "Autumn", "body": "", "created_by": "", "status": status}
     id = await CAMPAIGNS.insert(services, audience=Audience(everyone=True).to_json(), **kept)
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     page = screen.page
     await page.route(f"**/{name}-*.js", cut)
     await screen.open("/settings/profile")

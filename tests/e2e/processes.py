@@ -35,10 +35,11 @@ def _ports() -> Iterator[int]:
 
 def free_port() -> int:
     """Return a free port that no client or other test process uses before the caller."""
-    return next(port for port in _ports() if _is_free(port))
+    return next(port for port in _ports() if is_free(port))
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Return whether no program listens on a port."""
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError:

@@ -18,7 +18,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from tests.browser.chromium import build_dashboard, install_packages, launch
-from tests.browser.screen import Screen, Windows
+from tests.browser.screen import Screen, Shelf, Windows
 from tests.e2e.conftest import Served
 from tests.e2e.processes import await_ready, free_port, starting, until
 from tests.node import BUILD
@@ -128,7 +128,7 @@ async def keep(screen: Screen, name: str) -> None:
 async def sign_in(first: Served, browser: Browser) -> Screen:
     """Sign in with the line that the first start prints."""
     [address, email, password] = re.findall(r"^ *(?:sign in|owner|password) +(\S+)$", first.welcome, re.M)
-    screen = await Windows(browser, first.url, "").stranger()
+    screen = await Windows(Shelf(browser), first.url, "").stranger()
     await screen.page.goto(address)
     await screen.fill("E-mail address", email)
     await screen.fill("Password", password)
