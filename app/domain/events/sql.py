@@ -39,7 +39,7 @@ FROM unnest($1::bigint[]) AS taken(account_id)
 CROSS JOIN LATERAL (
   SELECT account_id, event_id FROM outbox WHERE account_id = taken.account_id ORDER BY event_id LIMIT $2
 ) o
-LEFT JOIN events e ON e.id = o.event_id ORDER BY o.event_id
+LEFT JOIN LATERAL (SELECT * FROM events WHERE id = o.event_id LIMIT 1) e ON true ORDER BY o.event_id
 """
 """Returns the first `$2` waiting events of each account `$1`, in order; only the ids of a deleted event."""
 

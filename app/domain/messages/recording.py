@@ -38,7 +38,8 @@ ACCEPTED_ONLY = Accepted("", "")
 """An acceptance without its texts, recorded when they cannot be stored."""
 
 # `named` is not joined: PostgreSQL expects one row of an INSERT, and would compare each of its rows with each message.
-# The LIMIT has each id found by its whole key; a plan of a time with few ids would read all of a carrier for each.
+# The LIMIT has each id found by its whole key; a plan of a time with few ids would read all of a carrier for each. The
+# second condition of the update has its messages found by their ids; such a plan would read all messages.
 RECORD_SENT = f"""
 WITH answered AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
@@ -67,7 +68,7 @@ UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id,
   carrier_segments = coalesce(a.parts, m.carrier_segments), carrier_charge = coalesce(a.charge, m.carrier_charge),
   carrier_currency = coalesce(a.currency, m.carrier_currency)
 FROM taken JOIN answered a USING (id)
-WHERE m.id = taken.id
+WHERE m.id = taken.id AND m.id = ANY($1::bigint[])
 RETURNING m.id, m.carrier, m.provider_message_id, m.id IN (SELECT message_id FROM named) AS is_named,
   taken.status = 'pending' AS was_pending
 """

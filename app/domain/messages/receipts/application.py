@@ -55,6 +55,7 @@ SELECT held.*, reported_id, raw_status, reported_error, part FROM held LEFT JOIN
 WAIT = TAKE.format(join=contacts.join("m.contact_id"), skip="")
 SKIP = TAKE.format(join=contacts.join("m.contact_id"), skip=" SKIP LOCKED")
 
+# The array of ids has the messages found by it; a plan of a time with few messages would read all of them.
 WRITE = f"""
 WITH reported AS (
   SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
@@ -65,7 +66,7 @@ WITH reported AS (
 ), named AS ({
     carrier_ids.insert(
         "SELECT carrier, r.provider_message_id, id AS message_id FROM reported r JOIN messages m USING (id)"
-        " WHERE is_newly_named"
+        " WHERE is_newly_named AND m.id = ANY($1::bigint[])"
     )
 })
 UPDATE messages m SET status = r.status, provider_message_id = r.provider_message_id,
@@ -75,7 +76,7 @@ UPDATE messages m SET status = r.status, provider_message_id = r.provider_messag
   failed_at = CASE WHEN r.status = 'failed' AND r.was <> 'failed' THEN $16 ELSE m.failed_at END,
   carrier_segments = r.carrier_segments,
   carrier_charge = coalesce(r.charge, m.carrier_charge), carrier_currency = coalesce(r.currency, m.carrier_currency)
-FROM reported r WHERE m.id = r.id AND m.status = r.was
+FROM reported r WHERE m.id = r.id AND m.id = ANY($1::bigint[]) AND m.status = r.was
 """
 
 COUNT_DELIVERED = """

@@ -1,0 +1,40 @@
+"""Messages and events are found by their ids, also by plans of a time with few of them."""
+
+import re
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from app.domain.events.sql import FIND_EVENTS
+from app.domain.live.reactions import ADD_UPDATES
+from app.domain.messages.receipts.application import WRITE
+from app.domain.messages.recording import RECORD_SENT
+from app.services import Services
+from tests.factories.messages import MESSAGES
+from tests.factories.plans import list_kept_plan
+
+pytestmark = pytest.mark.anyio
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+ANSWERED = [1], ["a"], ["queued"], AT, [1], [None], [None]
+REPORTED = [1], *([None] for _ in range(14)), AT
+UPDATES = [1], *([None] for _ in range(10)), []
+
+is_scan = re.compile(r"Scan .*\b(?:messages|events)_from_").search
+is_by_key = re.compile(r"(?:Index|Recheck) Cond: ").search
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [(RECORD_SENT, ANSWERED), (WRITE, REPORTED), (ADD_UPDATES, UPDATES), (FIND_EVENTS, ([1], 10))],
+)
+async def test_a_plan_of_a_history_with_few_rows_reads_none_but_those_that_it_needs(
+    services: Services, statement: str, arguments: tuple[Any, ...]
+) -> None:
+    lines = await list_kept_plan(services.database.pool, MESSAGES, statement, *arguments)
+
+    conditions = [then for line, then in pairwise(lines) if is_scan(line)]
+    assert conditions, "\n".join(lines)
+    assert all(is_by_key(each) for each in conditions), "\n".join(lines)
