@@ -41,9 +41,9 @@ LAST = 9_999_999
 """The last id of the first partition."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def database_url(servers: None, worker_number: int) -> str:
-    """Return the URL of a database of this module's own, as ids go on where a test ended."""
+    """Return the URL of a database for this module alone, as ids go on where a test ended."""
     return asyncio.run(copy_database(f"divided_{worker_number}_{os.getpid()}"))
 
 
