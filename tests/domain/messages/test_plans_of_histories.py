@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.deliverability.reactions import ADD_RESULTS
 from app.domain.events.sql import FIND_EVENTS
 from app.domain.live.reactions import ADD_UPDATES
 from app.domain.messages.receipts.application import WRITE
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.anyio
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 ANSWERED = [1], ["a"], ["queued"], AT, [1], [None], [None]
 REPORTED = [1], *([None] for _ in range(14)), AT
+COUNTED = [1], [1], ["message_sent"], [None], [AT], [], []
 UPDATES = [1], *([None] for _ in range(10)), []
 
 is_scan = re.compile(r"Scan .*\b(?:messages|events)_from_").search
@@ -28,7 +30,13 @@ is_by_key = re.compile(r"(?:Index|Recheck) Cond: ").search
 
 @pytest.mark.parametrize(
     ("statement", "arguments"),
-    [(RECORD_SENT, ANSWERED), (WRITE, REPORTED), (ADD_UPDATES, UPDATES), (FIND_EVENTS, ([1], 10))],
+    [
+        (RECORD_SENT, ANSWERED),
+        (WRITE, REPORTED),
+        (ADD_UPDATES, UPDATES),
+        (FIND_EVENTS, ([1], 10)),
+        (ADD_RESULTS, COUNTED),
+    ],
 )
 async def test_a_plan_of_a_history_with_few_rows_reads_none_but_those_that_it_needs(
     services: Services, statement: str, arguments: tuple[Any, ...]
