@@ -10,6 +10,7 @@ from sqlalchemy import Executable, Result, Row, Select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
+from app.db import reading
 from app.db.engine import Sessions, is_canceled
 from app.domain.kernel.clock import Clock
 
@@ -50,12 +51,15 @@ class UnitOfWork:
     once; every statement therefore passes through this class, and waits its turn here. The session
     is opened by the first statement: an operation that needs none costs none. Accounts get the
     connections in turns; without a free one `TimeoutError` is raised.
+
+    With `reads_alone`, asyncpg runs what `rows_apart` reads, and no transaction begins for it.
     """
 
     sessions: Sessions
     actor: Actor
     clock: Clock
     topics: set[str] = field(default_factory=set[str])
+    reads_alone: bool = False
     _session: AsyncSession | None = None
     _connection: AsyncConnection | None = None
     _connected_as: int | None = None
@@ -93,15 +97,20 @@ class UnitOfWork:
             return (await session.execute(statement)).all()
 
     async def rows_apart(
-        self, statement: Select[*tuple[Any, ...]], parameters: Parameters | None = None
-    ) -> Sequence[Row[*tuple[Any, ...]]]:
-        """Return whole rows with the columns of a class in place of its objects, which the session would keep."""
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
+    ) -> Sequence[Sequence[Any]]:
+        """Return whole rows with the columns of a class in place of its objects, which the session would keep.
+
+        The statement locks nothing.
+        """
         async with self._turn:
             session = await self._connect()
             if session.new or session.dirty or session.deleted:
                 await session.flush()
             if self._connection is None:
                 self._connection = await session.connection()
+            if self.reads_alone:
+                return await reading.fetch(self._connection, statement, parameters)
             return (await self._connection.execute(statement, parameters)).all()
 
     async def try_within(

@@ -280,6 +280,7 @@ async def _execute(run: Run, context: Context) -> ExecutionResult:
     if prepared.errors or prepared.document is None:
         return ExecutionResult(None, list(prepared.errors))
     if prepared.plan and (arguments := prepared.plan.bind(run.variables or {})) is not None:
+        context.unit.reads_alone = True  # not for graphql-core, which cancels the siblings of a failed field
         return await prepared.plan.run(arguments, context)
     return await _execute_unplanned(run, context)
 
