@@ -28,7 +28,7 @@ from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.lazy import lazily
-from app.graphql.core.loading import Load, reads
+from app.graphql.core.loading import Load, links, reads
 from app.graphql.core.scalars import BigInt
 from app.graphql.custom_fields import CustomFieldValue, CustomValue, texts_of, values_of
 from app.graphql.gates import CheckedGate
@@ -191,7 +191,7 @@ class Contact:
         description="The conversation with the contact; null before the first message.",
         directives=guarded("conversations:read"),
     )
-    @reads("id")
+    @links(conversations.OF_CONTACT, "id")
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
         return info.context.load(conversations.FindByContacts(columns_of(info)), self.id)

@@ -22,7 +22,7 @@ from app.graphql.contacts import Contact
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.loading import Load, reads
+from app.graphql.core.loading import Load, links, reads
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import Message
@@ -156,7 +156,7 @@ class Conversation:
         description="The messages of the conversation, the newest first.",
         directives=guarded("messages:read"),
     )
-    @reads("id")
+    @links(messages.OF_CONVERSATION, "id")
     def messages(
         self,
         info: Info,

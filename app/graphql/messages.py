@@ -21,7 +21,7 @@ from app.graphql.core.context import Info, columns_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.lazy import lazily
-from app.graphql.core.loading import Load, reads
+from app.graphql.core.loading import Load, links, reads
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.message_sources import FromSource
@@ -136,7 +136,7 @@ class Message(FromSource):
         description="The conversation that it belongs to.",
         directives=guarded("conversations:read"),
     )
-    @reads("contact_id")
+    @links(conversations.OF_CONTACT, "contact_id")
     def conversation(self, info: Info) -> Load[Any]:
         """Return the conversation."""
         return info.context.load(conversations.FindByContacts(columns_of(info)), self.contact_id)

@@ -14,6 +14,7 @@ from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch
+from app.domain.kernel.relations import Relation
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
 
@@ -131,6 +132,10 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Conversation:
 async def find_by_contact(unit: UnitOfWork, contact_id: int, *, lock: bool = False) -> Conversation | None:
     """Return the conversation with a contact."""
     return await unit.one(_own(unit, lock=lock).where(Conversation.contact_id == contact_id))
+
+
+OF_CONTACT = Relation(Conversation, Conversation.contact_id)
+"""The conversation with a contact."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ARRAY, Boolean, ColumnElement, DateTime, Integer, Text, inspect, literal_column
-from sqlalchemy.orm import Mapper
+from sqlalchemy.orm import Mapper, QueryableAttribute, aliased
 from sqlalchemy.orm.util import AliasedClass
+
+from app.domain.kernel.orders import Order
+from app.domain.kernel.relations import AnyRelation
 
 MAX_TEXTS = 256
 """The number of expressions that are kept."""
@@ -37,10 +40,30 @@ class Member(NamedTuple):
     is_nullable: bool
 
 
+class Link(NamedTuple):
+    """A member that shows the records of a relation whose owner is in an attribute: one or null, or the first `size`.
+
+    A list is the member `nodes` of an object. `place` is the number of the field whose arguments tell the size.
+    """
+
+    key: str
+    relation: AnyRelation
+    attribute: str
+    shape: "Shape"
+    nodes: str = ""
+    place: int | None = None
+    size: int = 0
+
+
 Entity = type[Any] | AliasedClass[Any]
 
-Shape = tuple[Member, ...]
+Shape = tuple[Member | Link, ...]
 """The members of an object in their order."""
+
+
+def has_links(shape: Shape) -> bool:
+    """Tell whether a shape shows records of relations."""
+    return any(isinstance(each, Link) for each in shape)
 
 
 @lru_cache(MAX_TEXTS)
@@ -49,9 +72,37 @@ def text_of(entity: Entity, shape: Shape) -> ColumnElement[str] | None:
 
     None if an attribute is no column of such values, or a column may be null where the shape has no null.
     """
-    members = [_write(entity, member) for member in shape]
+    text = _write_object(entity, shape)
+    return literal_column(text, Text) if text else None
+
+
+def _write_object(entity: Entity, shape: Shape, depth: int = 1) -> str | None:
+    members = [_write_link(entity, each, depth) if isinstance(each, Link) else _write(entity, each) for each in shape]
     joined = " || ',' || ".join(each for each in members if each)
-    return literal_column(f"'{{' || {joined} || '}}'", Text) if all(members) else None
+    return f"'{{' || {joined} || '}}'" if all(members) else None
+
+
+def _write_link(entity: Entity, link: Link, depth: int) -> str | None:
+    relation, kind = link.relation, aliased(link.relation.kind, name=f"linked_{depth}")
+    text = _write_object(kind, link.shape, depth + 1)
+    if text is None:
+        return None
+    own = {"account_id": "account_id", cast("QueryableAttribute[int]", relation.owner).key: link.attribute}
+    conditions = [f"{_name(kind, name)} = {_name(entity, value)}" for name, value in own.items()]
+    found = f"SELECT {text} FROM {inspect(kind).mapper.local_table} AS linked_{depth} WHERE {' AND '.join(conditions)}"
+    if relation.order is None:
+        return f"""'"{link.key}":' || coalesce(({found}), 'null')"""
+    listed = f"array_to_string(ARRAY({found} ORDER BY {_sorting(kind, relation.order)} LIMIT {link.size}), ',')"
+    return f"""'"{link.key}":{{"{link.nodes}":[' || {listed} || ']}}'"""
+
+
+def _sorting(kind: Entity, order: Order) -> str:
+    direction = "DESC" if order.descending else "ASC"
+    return ", ".join(f"{_name(kind, str(column.key))} {direction}" for column in order.columns)
+
+
+def _name(entity: Entity, attribute: str) -> str:
+    return str(getattr(entity, attribute).compile())
 
 
 def _write(entity: Entity, member: Member) -> str | None:
@@ -61,5 +112,5 @@ def _write(entity: Entity, member: Member) -> str | None:
     column = cast("Mapper[Any]", inspect(entity).mapper).columns.get(attribute)
     if column is None or not isinstance(column.type, kind.column) or (column.nullable and not is_nullable):
         return None
-    value = kind.expression.format(getattr(entity, attribute).compile())
+    value = kind.expression.format(_name(entity, attribute))
     return f"""'"{key}":' || """ + (f"coalesce({value}, 'null')" if column.nullable else value)

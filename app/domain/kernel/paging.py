@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
+    SQLColumnExpression,
     Subquery,
     bindparam,
     func,
@@ -21,12 +22,12 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.kernel import records
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.json_texts import Entity, Shape, text_of
+from app.domain.kernel.json_texts import Entity, Shape, has_links, text_of
 from app.domain.kernel.orders import Order
+from app.domain.kernel.relations import Relation
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -90,8 +91,12 @@ class Window:
         return self.last is not None
 
     def form_of(self, kind: type[T], entity: Entity) -> "Form[T]":
-        """Return the form in which rows of a class, or of its alias, are read."""
-        if self.shape and (text := text_of(entity, self.shape)) is not None:
+        """Return the form in which rows of a class, or of its alias, are read.
+
+        PostgreSQL makes the JSON of the rows of an offset too, and would read their linked records.
+        """
+        shape = None if self.offset and self.shape and has_links(self.shape) else self.shape
+        if shape and (text := text_of(entity, shape)) is not None:
             return Form({TEXT: text}, records.show)
         names = records.names_among(kind, self.columns)
         return Form({name: getattr(entity, name) for name in names}, partial(records.read, kind, names=names))
@@ -235,17 +240,11 @@ async def fetch(
 
 
 async def fetch_each(
-    unit: UnitOfWork,
-    kind: type[T],
-    owner: InstrumentedAttribute[int],
-    owners: Sequence[int],
-    order: Order,
-    window: Window,
+    unit: UnitOfWork, relation: Relation[T], owners: Sequence[int], window: Window
 ) -> dict[int, Page[T]]:
-    """Return one page of the account's rows of each owner, by the column that names it; one statement reads them all.
-
-    The columns of the owner and of the order are of the same class, which has a column of the account.
-    """
+    """Return one page of the list of each owner; one statement reads them all."""
+    kind, owner, order = relation.kind, relation.owner, relation.order
+    assert order
     asked = {ACCOUNT: unit.actor.account_id, OWNERS: owners}
     found = await unit.rows_apart(_select_each(kind, owner, order, window), asked)
     rows: dict[int, list[Sequence[Any]]] = {id: [] for id in owners}
@@ -259,7 +258,7 @@ async def fetch_each(
 
 
 @lru_cache(MAX_STATEMENTS)
-def _select_each(kind: type[Any], owner: InstrumentedAttribute[int], order: Order, window: Window) -> Select[Any]:
+def _select_each(kind: type[Any], owner: SQLColumnExpression[int], order: Order, window: Window) -> Select[Any]:
     """Return the statement of `fetch_each`, whose parameters are the account and the owners; making it takes 3 ms."""
     wanted = _rows_of(bindparam(OWNERS, type_=ARRAY(BigInteger)))
     own = getattr(kind, ACCOUNT) == bindparam(ACCOUNT)
@@ -279,7 +278,7 @@ def _select_each(kind: type[Any], owner: InstrumentedAttribute[int], order: Orde
 
 
 def _select_own(
-    unit: UnitOfWork, kind: type[T], owner: InstrumentedAttribute[int], id: int | ColumnElement[int]
+    unit: UnitOfWork, kind: type[T], owner: SQLColumnExpression[int], id: int | ColumnElement[int]
 ) -> Select[T]:
     """Return the statement of the rows of one owner; few pages need it."""
     return select(kind).where(getattr(kind, ACCOUNT) == unit.actor.account_id, owner == id)

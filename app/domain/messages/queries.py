@@ -11,11 +11,14 @@ from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.histories import Place, between, latest
 from app.domain.kernel.paging import Order, Page, Window, fetch, fetch_each
+from app.domain.kernel.relations import Relation
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Direction, Message, MessageStatus, Purpose
 from app.domain.messages.requests import AGENT
 
 NEWEST = Order((Message.id,))
+OF_CONVERSATION = Relation(Message, Message.conversation_id, NEWEST)
+"""The messages of a conversation, the newest first."""
 
 FINAL_REPORT_WITHIN = timedelta(hours=72)
 """The time after which no final report of a sent message is expected any more."""
@@ -72,7 +75,7 @@ class FindPages:
 
     async def __call__(self, unit: UnitOfWork, conversation_ids: Sequence[int]) -> dict[int, Page[Message]]:
         """Return the pages by the conversation's id."""
-        return await fetch_each(unit, Message, Message.conversation_id, conversation_ids, NEWEST, self.window)
+        return await fetch_each(unit, OF_CONVERSATION, conversation_ids, self.window)
 
 
 def is_unconfirmed(message: Message, now: datetime) -> bool:

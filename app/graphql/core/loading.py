@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Generator, Hashable, Sequence
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from app.domain.kernel.relations import AnyRelation
+
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
@@ -67,6 +69,27 @@ def reads(*attributes: str) -> Callable[[Resolver], Resolver]:
         return resolver
 
     return declare
+
+
+_LINKED: dict[Callable[..., Any], tuple[AnyRelation, str]] = {}
+
+
+def links(relation: AnyRelation, attribute: str) -> Callable[[Resolver], Resolver]:
+    """Declare that a resolver returns the records of a relation whose owner is in an attribute, and nothing else.
+
+    A list of objects is then read together with these records, where all of them are only shown.
+    """
+
+    def declare(resolver: Resolver) -> Resolver:
+        _READ[resolver], _LINKED[resolver] = frozenset([attribute]), (relation, attribute)
+        return resolver
+
+    return declare
+
+
+def link_of(resolver: Callable[..., Any]) -> tuple[AnyRelation, str] | None:
+    """Return the relation that a resolver is declared to follow, and the attribute of the owner."""
+    return _LINKED.get(resolver)
 
 
 def attributes_of(resolver: Callable[..., Any]) -> frozenset[str] | None:

@@ -69,7 +69,7 @@ from app.graphql.execution.plans import (
     Values,
     Variable,
 )
-from app.graphql.execution.reading import TYPENAME, definition_of, function_of, read_of
+from app.graphql.execution.reading import NODES, TYPENAME, Shapes, bind, definition_of, function_of, read_of
 from app.graphql.schema import CORE, schema
 
 MAX_FIELDS = 1000
@@ -103,6 +103,8 @@ class _Compiler:
     def __init__(self, fragments: Mapping[str, FragmentDefinitionNode]) -> None:
         self.arguments: list[tuple[Argument, ...]] = []
         self._fragments = fragments
+        self._places: dict[FieldNode, int] = {}
+        self._shapes = Shapes(self._select, self._places)
         self._fields = 0
 
     def compile_roots(self, operation: OperationDefinitionNode) -> Iterable[Root]:
@@ -145,6 +147,7 @@ class _Compiler:
         if not _takes(definition, "self", "info"):
             raise Unplanned(f"{definition.python_name} is resolved in another way")
         place, reading = len(self.arguments), self._reading(get_named_type(described.type), nodes)
+        self._places[nodes[0]] = place
         self.arguments.append(tuple(_arguments(nodes[0], described)))
 
         def resolve(sources: Sequence[Any], run: Run) -> Column:
@@ -177,14 +180,14 @@ class _Compiler:
         """Return the reading of the records that a field leads to, directly or in a list."""
         if not isinstance(kind, GraphQLObjectType):
             return ALL
-        if "nodes" not in kind.fields or "page_info" not in kind.fields:
-            return read_of(kind, [_names_of(self._select(kind, nodes))])
+        if NODES not in kind.fields or "page_info" not in kind.fields:
+            return read_of(kind, [self._select(kind, nodes)], self._shapes)
         selected = [(chosen[0].name.value, chosen) for chosen in self._select(kind, nodes).values()]
         if any(name == "edges" for name, _ in selected):
             return ALL
-        record = cast("GraphQLObjectType", get_named_type(kind.fields["nodes"].type))
-        shown = [self._select(record, chosen) for name, chosen in selected if name == "nodes"]
-        return read_of(record, [_names_of(each) for each in shown])
+        record = cast("GraphQLObjectType", get_named_type(kind.fields[NODES].type))
+        shown = [self._select(record, chosen) for name, chosen in selected if name == NODES]
+        return read_of(record, shown, self._shapes)
 
     def _select(self, kind: GraphQLObjectType, nodes: Sequence[FieldNode]) -> dict[str, list[FieldNode]]:
         """Return the fields that fields with the same key select of an object, by response key."""
@@ -209,10 +212,6 @@ class _Compiler:
             elif isinstance(node, InlineFragmentNode) and _fits(kind, node.type_condition):
                 waiting += reversed(node.selection_set.selections)
         return found
-
-
-def _names_of(selection: Mapping[str, Sequence[FieldNode]]) -> Mapping[str, str]:
-    return {key: nodes[0].name.value for key, nodes in selection.items()}
 
 
 def _writer(kind: GraphQLLeafType) -> Callable[[Any], Any]:
@@ -328,4 +327,6 @@ def _takes(definition: StrawberryField, *names: str) -> bool:
 
 def _info(definition: StrawberryField, run: Run, reading: Reading = ALL) -> Info:
     """Return the `info` of a resolver; the service's resolvers use only its context and reading."""
-    return PlannedInfo(_raw_info=cast("GraphQLResolveInfo", run), _field=definition, reading=reading)
+    return PlannedInfo(
+        _raw_info=cast("GraphQLResolveInfo", run), _field=definition, reading=bind(reading, run.arguments)
+    )

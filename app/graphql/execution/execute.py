@@ -156,12 +156,13 @@ class Executor:
 
     async def _run(self, run: Run) -> tuple[ExecutionResult, bool]:
         allow(run.prepared.scopes, run.actor)
+        is_query = run.prepared.kind is OperationType.QUERY
         async with self._take_turn(run) as pause:
-            context = self._context(run.actor, pause=pause, as_text=run.as_text)
+            context = self._context(run.actor, pause=pause, as_text=run.as_text and is_query)
             try:
                 result = await _complete(context.unit, _execute(run, context))
             except InnerFault as fault:
-                if run.prepared.kind is not OperationType.QUERY:
+                if not is_query:
                     return ExecutionResult(None, [GraphQLError("", original_error=fault.cause)]), False
                 context = self._context(run.actor, pause=pause)
                 result = await _complete(context.unit, _execute_unplanned(run, context))

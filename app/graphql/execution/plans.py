@@ -19,6 +19,7 @@ from graphql import (
 from orjson import Fragment
 from strawberry.exceptions import StrawberryInputCoercionError
 
+from app.db.engine import UNSTORABLE, find_fault
 from app.graphql.core.context import Context
 from app.graphql.core.loading import Load
 
@@ -153,6 +154,8 @@ class Plan:
         try:
             columns = await _resolve([(field, [None]) for field in fields], run)
         except Exception as cause:
+            if context.as_text and isinstance(find_fault(cause), UNSTORABLE):
+                raise InnerFault(cause) from cause  # a linked record may have the value that cannot be shown
             return self._refuse(cause)
         try:
             answer = {field.key: field.complete(column, run)[0] for field, column in zip(fields, columns, strict=True)}
