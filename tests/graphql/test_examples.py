@@ -11,7 +11,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import id_of_user
-from tests.factories.numbering import number_from_one
+from tests.factories.numbering import numbered_from_one
 from tests.graphql.calls import post, serving
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +33,12 @@ def test_every_example_fits_the_contract(examples: list[str]) -> None:
 async def test_the_examples_of_a_page_run_one_after_the_other(
     services: Services, account: Opened, examples: list[str]
 ) -> None:
-    await number_from_one(services.settings.database_url or "", ["campaigns"])
     owner = await id_of_user(services, email=account.email)
 
-    async with serving(services, Actor(account.account_id, ALL, user_id=owner)) as client:
+    async with (
+        numbered_from_one(services.settings.database_url or "", ["campaigns"]),
+        serving(services, Actor(account.account_id, ALL, user_id=owner)) as client,
+    ):
         answers = [(await post(client, {"query": example})).json() for example in examples]
 
     assert [answer.get("errors") for answer in answers] == [None] * len(examples)

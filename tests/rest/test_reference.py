@@ -13,7 +13,7 @@ from anyio import run_process
 from app.domain.onboarding.service import Opened
 from app.settings import Settings
 from tests.e2e.pages import SHELL
-from tests.factories.numbering import number_from_one
+from tests.factories.numbering import numbered_from_one
 from tests.graphql.live import serving
 from tests.rest.answers import data
 
@@ -41,9 +41,8 @@ def differences(answer: Any, shown: Any, path: str = "") -> list[str]:
     return []
 
 
-async def make_records(api: httpx2.AsyncClient, database_url: str) -> None:
+async def make_records(api: httpx2.AsyncClient) -> None:
     """Make the records that the examples name, each with the id 1, a text and a tag."""
-    await number_from_one(database_url, NUMBERED)
     hook = {"event": "new_message", "target_url": "https://127.0.0.1/hooks"}
     made = [
         data(await api.post("/contacts", json={"phone": "+12025550143", "tags": ["vip"]}))["id"],
@@ -58,7 +57,8 @@ async def make_records(api: httpx2.AsyncClient, database_url: str) -> None:
 async def test_an_example_of_the_reference_is_answered_as_it_shows(
     api: httpx2.AsyncClient, settings: Settings, account: Opened, example: dict[str, str]
 ):
-    await make_records(api, settings.database_url or "")
+    async with numbered_from_one(settings.database_url or "", NUMBERED):
+        await make_records(api)
     if example["route"] == "POST /contacts":
         await api.delete("/contacts/1")
     async with serving(settings) as served:
