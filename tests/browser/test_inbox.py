@@ -217,9 +217,10 @@ async def test_a_refused_text_says_why_and_comes_back_to_the_field(windows: Wind
 
 async def test_a_session_that_ends_while_typing_loses_nothing(windows: Windows, scene: Scene, account: Opened):
     await scene.receive("Hi")
-    screen = await windows.owner(account)
+    screen = await windows.owner(account, is_new=True)
     await screen.open("/inbox")
     await screen.page.get_by_role("link", name="Hi").click()
+    await screen.page.get_by_role("log").get_by_text("Hi").wait_for()
     await screen.fill(FIELD, "We are closed on Monday.")
 
     [cookie] = [each for each in await screen.page.context.cookies() if each["name"] == "session"]

@@ -10,6 +10,7 @@ from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.factories.carriers import opened
 from tests.factories.clocks import Later
+from tests.waiting import until
 
 TO = "+12025550143"
 INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
@@ -29,10 +30,14 @@ class Absorbed(SandboxCarrier):
 
 
 async def hand_over(handoff: Handoff) -> None:
-    """Hand off every due message, and wait for the results."""
-    while await handoff.run():
-        pass
-    await handoff.finish()
+    """Hand off every due message, and wait for the results; promotions are limited while others are in progress."""
+    is_limited = True
+    while is_limited:
+        while await handoff.run():
+            pass
+        is_limited = handoff._promotions._is_awaited
+        await handoff.finish()
+        await until(lambda: not handoff._promotions._is_resting)
 
 
 async def reconcile(handoff: Handoff) -> None:
