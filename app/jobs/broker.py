@@ -24,7 +24,9 @@ from app.jobs.notifier import NAMESPACE, QUEUE, WAKE, unanswered
 
 TIMEOUT_SECONDS = 5
 HEARTBEAT_MS = 10_000
-MAINTENANCE_PER_MILLION = 100_000
+MAINTENANCE_PER_MILLION = 300_000
+"""The share of searches that also look for dead workers: an idle worker does so about once in ten seconds."""
+
 DEAD_NOTIFICATION_MS = 60_000
 IDLE_SECONDS = 3.0
 """The time after which Redis is asked without a publication; the heartbeats have to be more frequent."""
