@@ -42,7 +42,7 @@ async def list_kept_plan(
 ) -> list[str]:
     """Return the lines of the plan that a connection keeps for a statement, after a table is analyzed as it is now."""
     await pool.execute(f"ANALYZE {analyzed.table}")
-    return await _explain(pool, [PLAN_ONCE, *settings], statement, *arguments)
+    return await _explain(pool, [*settings, PLAN_ONCE], statement, *arguments)
 
 
 async def _explain(pool: Pool, settings: Sequence[str], statement: str, *arguments: Any) -> list[str]:
