@@ -34,6 +34,9 @@ IDLE_SECONDS, USED_AT = 0.1, "used_at"
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 """Errors of a statement with a value that cannot be stored."""
 
+PREFER_INDEXES = "SET enable_seqscan = off"
+"""The frequent statements find their rows by an index; a plan from a time with few rows would scan all of them."""
+
 CONTENDED = (asyncpg.LockNotAvailableError, asyncpg.TransactionRollbackError)
 """Errors of a statement because of a concurrent transaction; part of `UNREACHABLE`."""
 
@@ -206,11 +209,17 @@ async def connect(url: str, size: int, statement_seconds: float = 0) -> Database
 
 def open_engine(url: str, statement_seconds: float = 0, **options: Any) -> AsyncEngine:
     """Return an engine for a libpq URL, which allows options such as `sslmode` that SQLAlchemy's URLs do not."""
-    creator = partial(dial, url, statement_seconds=statement_seconds)
+    creator = partial(_dial_preferring_indexes, url, statement_seconds=statement_seconds)
     engine = create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
     event.listen(engine.sync_engine, "checkin", _note_use)
     event.listen(engine.sync_engine, "checkout", partial(_check, engine.dialect))
     return engine
+
+
+async def _dial_preferring_indexes(url: str, **options: Any) -> Any:
+    connection = await dial(url, **options)
+    await connection.execute(PREFER_INDEXES)
+    return connection
 
 
 def _note_use(_: object, record: ConnectionPoolEntry) -> None:
@@ -298,12 +307,8 @@ async def _keep(connection: asyncpg.Connection) -> None:
 
 
 async def _prepare(connection: asyncpg.Connection) -> None:
-    """Prefer indexes, and translate JSON.
-
-    The frequent statements find their rows by an index. A plan that was made while a table was small would scan all of
-    it, until the table is analyzed again.
-    """
-    await connection.execute("SET enable_seqscan = off")
+    """Prefer indexes, and translate JSON."""
+    await connection.execute(PREFER_INDEXES)
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

@@ -1,8 +1,10 @@
 """PostgreSQL's plans of statements."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any
+
+from sqlalchemy import Engine, event
 
 from app.db.engine import Pool
 from app.db.partitions import PLAN_ONCE
@@ -10,6 +12,24 @@ from tests.factories.tables import Rows
 
 NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"
 NO_SORTS = "SET LOCAL enable_sort = off"
+NO_HISTORIES = ("TRUNCATE messages, events CASCADE", "DELETE FROM pg_statistic", "ANALYZE messages", "ANALYZE events")
+"""Empties the histories: what the tests before left in the tables and their indexes would choose the plan."""
+
+
+Sent = list[tuple[str, tuple[Any, ...]]]
+
+
+@contextmanager
+def noted() -> Iterator[Sent]:
+    """Note the statements of sessions in a block with their parameters."""
+    sent = Sent()
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: tuple[Any, ...], *_: Any) -> None:
+        sent.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield sent
+    event.remove(Engine, "before_cursor_execute", note)
 
 
 async def plan(pool: Pool, statement: str, *arguments: Any, settings: Sequence[str] = ()) -> str:

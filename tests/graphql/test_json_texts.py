@@ -1,8 +1,10 @@
 """A row that PostgreSQL writes as JSON is written as Python writes it, whatever values it has."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -22,6 +24,7 @@ from app.graphql.execution.execute import Executor, Run
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.messages import MESSAGES
+from tests.factories.plans import NO_HISTORIES, NO_SEQUENTIAL_SCANS, list_kept_plan, noted
 from tests.graphql.test_linked_records import session_statements
 
 pytestmark = pytest.mark.anyio
@@ -31,6 +34,8 @@ SHOWN = (
     "time_zone_source held_until assignee_id score created_at updated_at"
 )
 """Members of every kind; some may be null."""
+
+is_scan_of_messages = re.compile(r"Scan .*\bmessages_from_").search
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 INSTANTS = st.datetimes(datetime(1, 2, 1), datetime(9999, 11, 30), timezones=st.just(UTC))  # noqa: DTZ001
@@ -138,6 +143,33 @@ async def test_the_records_that_a_list_links_are_read_with_it_and_are_the_same(
 
     assert by_database == by_python
     assert ["linked_1" in each for each in statements if "FROM" in each] == [True]
+
+
+WITH_CURSORS = (
+    "{ contacts(first: 2) { nodes { conversation {"
+    " messages(first: 2) { nodes { body } page_info { end_cursor } } } } } }"
+)
+
+
+@pytest.mark.parametrize("query", [LINKED[0], WITH_CURSORS])
+async def test_a_plan_of_a_time_with_few_messages_reads_those_of_each_conversation_only(
+    services: Services, actor: Actor, query: str
+) -> None:
+    with noted() as sent:
+        await Executor(services).run(Run(prepare(query), {}, actor, as_text=True))
+    [(statement, parameters)] = [each for each in sent if "messages" in each[0]]
+
+    lines = await list_kept_plan(
+        services.database.pool,
+        MESSAGES,
+        statement,
+        *parameters,
+        settings=[NO_SEQUENTIAL_SCANS, *NO_HISTORIES],
+    )
+
+    conditions = [then for line, then in pairwise(lines) if is_scan_of_messages(line)]
+    assert conditions, lines
+    assert all("Cond: (conversation_id = " in each for each in conditions), "\n".join(lines)
 
 
 @pytest.mark.parametrize("query", WITH_OBJECTS)

@@ -1,12 +1,8 @@
 """Plans of the statements of polls, events and erasures: none reads every stored booking."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 from app.domain.crm.retention import RULES as CRM_RULES
 from app.domain.erasure import service as erasure
@@ -18,7 +14,7 @@ from tests.domain.integrations.test_contract_of_tools import CREATED
 from tests.factories.contacts import CONTACTS
 from tests.factories.crm import CRM_SENDS
 from tests.factories.integrations import BOOKING_TEXTS, BOOKINGS, INTEGRATION_EVENTS, add_bookings
-from tests.factories.plans import plan, plan_when_new
+from tests.factories.plans import Sent, noted, plan, plan_when_new
 
 pytestmark = pytest.mark.anyio
 
@@ -28,20 +24,6 @@ RETENTION = {
     "ix_bookings_of_no_contact": (BOOKINGS, RULES[-1]),
     "ix_crm_sends_body": (CRM_SENDS, CRM_RULES[1]),
 }
-Sent = list[tuple[str, tuple[Any, ...]]]
-
-
-@contextmanager
-def noted() -> Iterator[Sent]:
-    """Note the statements of a block with their parameters."""
-    sent = Sent()
-
-    def note(_connection: Any, _cursor: Any, statement: str, parameters: tuple[Any, ...], *_: Any) -> None:
-        sent.append((statement, parameters))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    yield sent
-    event.remove(Engine, "before_cursor_execute", note)
 
 
 async def explain(office: Office, sent: Sent, *parts: str) -> str:

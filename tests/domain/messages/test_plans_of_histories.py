@@ -14,7 +14,7 @@ from app.domain.messages.receipts.application import WRITE
 from app.domain.messages.recording import RECORD_SENT
 from app.services import Services
 from tests.factories.messages import MESSAGES
-from tests.factories.plans import list_kept_plan
+from tests.factories.plans import NO_HISTORIES, list_kept_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -23,9 +23,6 @@ ANSWERED = [1], ["a"], ["queued"], AT, [1], [None], [None]
 REPORTED = [1], *([None] for _ in range(14)), AT
 COUNTED = [1], [1], ["message_sent"], [None], [AT], [], []
 UPDATES = [1], *([None] for _ in range(10)), []
-
-EMPTY = ("TRUNCATE messages, events CASCADE", "DELETE FROM pg_statistic", "ANALYZE messages", "ANALYZE events")
-"""What the tests before have left in the tables and their indexes would choose the plan."""
 
 is_scan = re.compile(r"Scan .*\b(?:messages|events)_from_").search
 is_by_key = re.compile(r"(?:Index|Recheck) Cond: ").search
@@ -44,7 +41,7 @@ is_by_key = re.compile(r"(?:Index|Recheck) Cond: ").search
 async def test_a_plan_of_a_history_with_few_rows_reads_none_but_those_that_it_needs(
     services: Services, statement: str, arguments: tuple[Any, ...]
 ) -> None:
-    lines = await list_kept_plan(services.database.pool, MESSAGES, statement, *arguments, settings=EMPTY)
+    lines = await list_kept_plan(services.database.pool, MESSAGES, statement, *arguments, settings=NO_HISTORIES)
 
     conditions = [then for line, then in pairwise(lines) if is_scan(line)]
     assert conditions, "\n".join(lines)
