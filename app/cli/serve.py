@@ -57,7 +57,7 @@ def _children(settings: Settings, env: Mapping[str, str]) -> Sequence[Child]:
     """Return the processes of the service; one for SMPP only runs where there is such a connection."""
 
     def has_smpp() -> bool:
-        return bool(asyncio.run(schema.find(settings.database_url or "", carriers.HAS_ROLE, SMPP)))
+        return bool(asyncio.run(schema.find_value(settings.database_url or "", carriers.HAS_ROLE, SMPP)))
 
     wanted = {**dict.fromkeys(ROLES), SMPP: has_smpp}
     return [Child(role, [sys.executable, "-m", "app", role], env, wanted[role]) for role in wanted]
@@ -94,14 +94,14 @@ def _prepare(settings: Settings) -> None:
         typer.echo(WELCOME.format(url=settings.public_url, exports=exports, **opened))
     else:
         typer.echo(f"Serving at {settings.public_url}")
-    if not asyncio.run(schema.find(settings.database_url or "", carriers.REACHES_PHONES)):
+    if not asyncio.run(schema.find_value(settings.database_url or "", carriers.REACHES_PHONES)):
         typer.echo(SANDBOX_ONLY)
     gc.settle()
 
 
 async def _is_set_up(url: str) -> bool:
     """Return whether the database is migrated and has an account; importing the setup code is slow."""
-    return bool(await schema.find(url, accounts.HAS_ACCOUNTS))
+    return bool(await schema.find_value(url, accounts.HAS_ACCOUNTS))
 
 
 def _set_up(settings: Settings) -> dict[str, Any] | None:

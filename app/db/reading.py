@@ -14,8 +14,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 from sqlalchemy.util import LRUCache
 
-MAX_TEXTS = 500
-"""The number of statements whose texts are kept, as many as SQLAlchemy keeps."""
+MAX_QUERIES = 500
+"""The number of compiled queries that are kept, as many as SQLAlchemy keeps."""
 
 NUMERIC = 1700
 """The OID of numeric; only the conversions of numbers with a fraction depend on the type that PostgreSQL returns."""
@@ -23,34 +23,35 @@ NUMERIC = 1700
 Convert = Callable[[Any], Any]
 
 
-class Text(NamedTuple):
-    """The text of a statement, the names of its parameters in their order, and the conversions of values.
+class CompiledQuery(NamedTuple):
+    """A compiled SELECT, the names of its parameters in their order, and the conversions of values that need one.
 
-    `bind` has those of parameters, by name; `show` those of columns, by place.
+    Those of parameters are kept by name, those of results by the place of the column.
     """
 
     compiled: SQLCompiler
     names: Sequence[str]
-    bind: Mapping[str, Convert]
-    show: Mapping[int, Convert]
+    of_parameters: Mapping[str, Convert]
+    of_results: Mapping[int, Convert]
 
     def arguments(self, parameters: Mapping[str, Any] | None, own: Sequence[BindParameter[Any]]) -> list[Any]:
         """Return the values of the parameters: those given by name, and those that stand in a statement."""
         values = self.compiled.construct_params(parameters, extracted_parameters=own)
-        return [self.bind[name](values[name]) if name in self.bind else values[name] for name in self.names]
+        converts = self.of_parameters
+        return [converts[name](values[name]) if name in converts else values[name] for name in self.names]
 
-    def shown(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    def convert(self, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
         """Return rows with the values of SQLAlchemy's types."""
-        if not self.show:
+        if not self.of_results:
             return rows
         changed = [list(row) for row in rows]
-        for place, convert in self.show.items():
+        for place, convert in self.of_results.items():
             for row in changed:
                 row[place] = convert(row[place])
         return changed
 
 
-_TEXTS: LRUCache[Any, Text | None] = LRUCache(MAX_TEXTS)
+_COMPILED: LRUCache[Any, CompiledQuery | None] = LRUCache(MAX_QUERIES)
 
 
 async def fetch(
@@ -60,36 +61,39 @@ async def fetch(
 
     One whose text depends on its values, such as the number of those of an `IN`, is run by SQLAlchemy.
     """
-    key = statement._generate_cache_key()  # pyright: ignore[reportPrivateUsage] - compiling takes up to 3 ms
-    text = _text_of(statement, key, connection.dialect) if key else None
-    if key is None or text is None:
+    # SQLAlchemy has no public name for the key of its own cache, and compiling anew takes up to 3 ms.
+    key = statement._generate_cache_key()  # pyright: ignore[reportPrivateUsage]
+    query = _compiled_of(statement, key, connection.dialect) if key else None
+    if key is None or query is None:
         return (await connection.execute(statement, parameters)).all()
-    arguments = text.arguments(parameters, key.bindparams)
+    sql, arguments = query.compiled.string, query.arguments(parameters, key.bindparams)
     running = connection.sync_connection
     assert running
-    running.dispatch.before_cursor_execute(running, None, text.compiled.string, arguments, None, False)
+    running.dispatch.before_cursor_execute(running, None, sql, arguments, None, False)
     driver: Any = running.connection.driver_connection
-    return text.shown(await driver.fetch(text.compiled.string, *arguments))
+    return query.convert(await driver.fetch(sql, *arguments))
 
 
-def _text_of(statement: Select[*tuple[Any, ...]], key: CacheKey, dialect: Dialect) -> Text | None:
-    if key.key not in _TEXTS:
-        _TEXTS[key.key] = _compile(statement, key, dialect)
-    return _TEXTS[key.key]
+def _compiled_of(statement: Select[*tuple[Any, ...]], key: CacheKey, dialect: Dialect) -> CompiledQuery | None:
+    if key.key not in _COMPILED:
+        _COMPILED[key.key] = _compile(statement, key, dialect)
+    return _COMPILED[key.key]
 
 
-def _compile(statement: Select[*tuple[Any, ...]], key: CacheKey, dialect: Dialect) -> Text | None:
+def _compile(statement: Select[*tuple[Any, ...]], key: CacheKey, dialect: Dialect) -> CompiledQuery | None:
     compiled = statement.compile(dialect=dialect, cache_key=key)
     assert isinstance(compiled, SQLCompiler)
     if compiled.literal_execute_params or compiled.post_compile_params:
         return None
-    bound = {name: _impl(each.type, dialect).bind_processor(dialect) for name, each in compiled.binds.items()}
-    shown = [_impl(each["type"], dialect).result_processor(dialect, NUMERIC) for each in statement.column_descriptions]
-    return Text(
+    of_parameters = {name: _impl(each.type, dialect).bind_processor(dialect) for name, each in compiled.binds.items()}
+    of_results = [
+        _impl(each["type"], dialect).result_processor(dialect, NUMERIC) for each in statement.column_descriptions
+    ]
+    return CompiledQuery(
         compiled,
         compiled.positiontup or (),
-        {name: convert for name, convert in bound.items() if convert},
-        {place: convert for place, convert in enumerate(shown) if convert},
+        {name: convert for name, convert in of_parameters.items() if convert},
+        {place: convert for place, convert in enumerate(of_results) if convert},
     )
 
 

@@ -49,13 +49,13 @@ async def current(url: str) -> str | None:
     version run, and restart, while others are upgraded. Raises `SchemaAhead` for other unknown revisions.
     """
     async with _open(url) as connection:
-        return await _read(connection) if connection else None
+        return await _read_revision(connection) if connection else None
 
 
-async def find(url: str, statement: str, *values: object) -> Any:
+async def find_value(url: str, statement: str, *values: object) -> Any:
     """Return the value that a statement finds; None while the database is unreachable or lacks the newest schema."""
     async with _open(url) as connection:
-        if connection and await _read(connection) == newest():
+        if connection and await _read_revision(connection) == newest():
             return await connection.fetchval(statement, *values)
     return None
 
@@ -86,8 +86,8 @@ async def _open(url: str) -> AsyncGenerator[asyncpg.Connection | None]:
         await connection.close(timeout=CONNECT_SECONDS)
 
 
-async def _read(connection: asyncpg.Connection) -> str | None:
-    """Return the revision, as `current` does."""
+async def _read_revision(connection: asyncpg.Connection) -> str | None:
+    """Return the revision that counts; see `current`."""
     try:
         row = await connection.fetchrow(_FIND_REVISION, timeout=CONNECT_SECONDS)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):

@@ -125,6 +125,13 @@ async def cap(pool: Pool, phone: str, now: datetime) -> None:
         await CAPPED_TEXTS.insert(pool, message_id=id, account_id=account_id, phone=phone, at=now)
 
 
+async def audit_conversations(pool: Pool) -> None:
+    """Check that each contact has one conversation, with its one text."""
+    linked = await MESSAGES.read(pool, "contact_id", "conversation_id")
+    assert sorted(linked) == sorted(await CONVERSATIONS.read(pool, "contact_id", "id"))
+    assert set(await CONVERSATIONS.read(pool, "version")) == {1}
+
+
 @pytest.mark.parametrize("have_conversations", [True, False])
 async def test_texts_that_no_gate_refuses_are_accepted_in_one_statement(
     pool: Pool, send: Make, accept: Accept, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
@@ -140,24 +147,37 @@ async def test_texts_that_no_gate_refuses_are_accepted_in_one_statement(
 
     assert await CAMPAIGN_RECIPIENTS.read(pool, "state", "credits") == [("delivered", 1)] * 5
     assert await LEDGER_ENTRIES.where(type="debit").read(pool, "balance_after") == [999, 998, 997, 996, 995]
-    assert await CONVERSATIONS.read(pool, "version") == [1] * 5
-    linked = await MESSAGES.read(pool, "contact_id", "conversation_id")
-    assert sorted(linked) == sorted(await CONVERSATIONS.read(pool, "contact_id", "id"))
+    await audit_conversations(pool)
     await audit(pool)
     await audit_counts(pool)
 
 
+def suppress(pool: Pool) -> Awaitable[None]:
+    suppressed = {"state": "suppressed", "reason": "contact_deleted", "segments": 0, "credits": 0}
+    return CAMPAIGN_RECIPIENTS.where(phone="+12022000003").change(pool, **suppressed)
+
+
+def delete(pool: Pool) -> Awaitable[None]:
+    return CONTACTS.where(phone="+12022000003").delete(pool)
+
+
 @pytest.mark.parametrize("have_conversations", [True, False])
+@pytest.mark.parametrize("change", [suppress, delete])
 async def test_a_recipient_that_changes_while_its_batch_is_written_gets_no_text_of_it(
-    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
+    pool: Pool,
+    send: Make,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Pool], Awaitable[None]],
+    *,
+    have_conversations: bool,
 ) -> None:
     await add_people(pool, 5)
     if have_conversations:
         await open_conversations(pool)
     await send()
-    changed = CAMPAIGN_RECIPIENTS.where(phone="+12022000003")
-    suppressed = {"state": "suppressed", "reason": "contact_deleted", "segments": 0, "credits": 0}
-    meanwhile(monkeypatch, lambda: changed.change(pool, **suppressed))
+    meanwhile(monkeypatch, lambda: change(pool))
+
     await run()
 
     assert await states(pool) == {"delivered": 4, "suppressed": 1}
@@ -209,29 +229,8 @@ async def test_a_conversation_that_begins_while_a_batch_is_written_gets_the_text
     await run()
 
     assert await states(pool) == {"delivered": 5}
-    assert await CONVERSATIONS.read(pool, "version") == [1] * 5
-    linked = await MESSAGES.read(pool, "contact_id", "conversation_id")
-    assert sorted(linked) == sorted(await CONVERSATIONS.read(pool, "contact_id", "id"))
+    await audit_conversations(pool)
     assert await EVENTS.where(name="new_conversation").count(pool) == 0
-    await audit(pool)
-    await audit_counts(pool)
-
-
-@pytest.mark.parametrize("have_conversations", [True, False])
-async def test_a_contact_that_is_deleted_while_a_batch_is_written_gets_no_text(
-    pool: Pool, send: Make, run: Run, monkeypatch: pytest.MonkeyPatch, *, have_conversations: bool
-) -> None:
-    await add_people(pool, 5)
-    if have_conversations:
-        await open_conversations(pool)
-    await send()
-    meanwhile(monkeypatch, lambda: CONTACTS.where(phone="+12022000003").delete(pool))
-
-    await run()
-
-    assert await states(pool) == {"delivered": 4, "suppressed": 1}
-    assert "+12022000003" not in await MESSAGES.read(pool, "to_number")
-    assert await ACCOUNTS.only(pool, "balance") == 996
     await audit(pool)
     await audit_counts(pool)
 

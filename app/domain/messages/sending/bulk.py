@@ -89,8 +89,7 @@ def accept(texts: str, then: str) -> str:
 
     Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
     number, carrier, leaves_at, is_first, place`, at most one to a contact; one that `is_first` opens the conversation.
-    Those to phones that were suppressed after the facts
-    were read are left out. The arguments up to `$6` are those of
+    Those to phones that were suppressed after the facts were read are left out. The arguments up to `$6` are those of
     `BulkAcceptance.arguments`.
     """
     return f"""
