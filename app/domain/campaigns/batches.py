@@ -40,7 +40,7 @@ SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credi
 FROM (
   (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued' AND id > $5 ORDER BY id LIMIT $2)
   UNION ALL
-  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 AND id > $5
+  (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 AND state = 'deferred' AND id > $5
     ORDER BY due_at, id LIMIT $2)
   LIMIT $2
 ) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f ORDER BY r.id

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from app.domain.campaigns.models import RecipientState
+from app.domain.campaigns.models import Recipient, RecipientState
 from app.domain.campaigns.reasons import BEFORE_CALL
 from app.domain.consent import quoted_replies
 from app.domain.contacts.events import NewOptOut
@@ -12,6 +12,7 @@ from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages import sql as messages
 from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, NewMessage
 from app.domain.messages.failures import OwnCode
+from app.domain.messages.models import Message, MessageStatus
 
 ATTRIBUTED_FOR = timedelta(hours=72)
 """The time after a text in which a reply or an opt-out is one to it."""
@@ -40,7 +41,8 @@ WITH answered AS (
   FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[], $4::timestamptz[])
     AS a(contact_id, since, replied_at, opted_out_at)
   CROSS JOIN LATERAL (
-    SELECT campaign_id, id, sent_at FROM campaign_recipients WHERE contact_id = a.contact_id ORDER BY id DESC LIMIT 1
+    SELECT campaign_id, id, sent_at FROM campaign_recipients WHERE contact_id = a.contact_id AND sent_at IS NOT NULL
+    ORDER BY sent_at DESC LIMIT 1
   ) latest
   WHERE latest.sent_at >= a.since ORDER BY latest.id, a.opted_out_at NULLS LAST
 )
@@ -95,6 +97,15 @@ def find_changes(events: Sequence[OutboxEvent], codes: Mapping[int, str | None])
     return changes
 
 
+def apply(recipient: Recipient, text: Message) -> None:
+    """Give a recipient the result that its text has by now, before the events of that are dispatched."""
+    change = _find_result(text)
+    recipient.state, recipient.reason = change.state, change.reason
+    recipient.sent_at, recipient.settled_at = recipient.sent_at or change.left_at, change.ended_at
+    if change.state not in (RecipientState.sent, RecipientState.delivered):
+        recipient.credits = 0
+
+
 async def note_answers(batch: Batch) -> None:
     """Note replies and opt-outs at the latest text of a campaign to their contacts."""
     answers = [event for event in batch.events if event.name == NewOptOut.name or _is_reply(event)]
@@ -113,7 +124,14 @@ STATES = frozenset({MessageSent.name, MessageDelivered.name, MessageFailed.name}
 REACTIONS = (Reaction("campaign_results", follow), Reaction("campaign_answers", note_answers))
 
 
-def _failed(code: str, left_at: datetime | None, at: datetime) -> Change:
+def _find_result(text: Message) -> Change:
+    if text.status == MessageStatus.failed:
+        return _failed(text.error_code or "", text.sent_at, text.failed_at)
+    state = RecipientState.delivered if text.status == MessageStatus.delivered else RecipientState.sent
+    return Change(state, "", text.sent_at, text.delivered_at)
+
+
+def _failed(code: str, left_at: datetime | None, at: datetime | None) -> Change:
     """Return the state after a failure; a text that a gate stopped was not sent, and did not fail."""
     if code == OwnCode.canceled:
         return Change(RecipientState.canceled, "", None, at)

@@ -9,9 +9,8 @@ from sqlalchemy.orm import aliased
 from app.domain.agents.models import AgentRun
 from app.domain.agents.models import RunStatus as AgentRunStatus
 from app.domain.automations.models import AutomationRun, RunStatus
-from app.domain.campaigns.erasure import UNSENT
+from app.domain.campaigns import erasure as campaigns
 from app.domain.campaigns.models import Recipient
-from app.domain.campaigns.reasons import Reason
 from app.domain.contacts.models import Contact
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
@@ -43,9 +42,7 @@ async def end_work(unit: UnitOfWork, other: Contact) -> None:
     runs = update(AutomationRun).where(AutomationRun.contact_id == other.id, AutomationRun.due_at.is_not(None))
     canceled = {"status": RunStatus.canceled, "reason": MERGED, "due_at": None}
     await unit.execute(runs.values(canceled | ended).execution_options(**UNREAD))
-    unsent = update(Recipient).where(Recipient.contact_id == other.id, Recipient.state.in_(UNSENT))
-    suppressed = {"state": "suppressed", "reason": Reason.contact_deleted, "body": "", "original_body": None}
-    await unit.execute(unsent.values({**suppressed, "credits": 0}).execution_options(**UNREAD))
+    await campaigns.end_unsent(unit, other.id)
 
 
 async def move(unit: UnitOfWork, other: Contact, into: Contact) -> None:
