@@ -15,6 +15,7 @@ class DueCampaign(NamedTuple):
     is_read: bool
     actor: str
     is_deleted: bool
+    due_at: datetime
 
 
 class FrozenCampaign(NamedTuple):

@@ -4,11 +4,11 @@ Each step of a campaign is one transaction, under an advisory lock that lets one
 """
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from app.db.engine import Connection, Database
+from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.scopes import Scope
@@ -28,6 +28,9 @@ HOLDS = 7_236_454
 SOON = timedelta(milliseconds=100)
 """The time after which a campaign with a full window, or with texts in flight, is looked at again."""
 
+AFTER_FAULT = timedelta(seconds=1)
+"""The time after which a step that failed is tried again."""
+
 DEFERRED_LOOK = timedelta(seconds=10)
 """The time after which a campaign is looked at again all of whose texts in flight wait for their recipients' hours."""
 
@@ -39,7 +42,7 @@ DELETED_AT_ONCE = 5000
 # Nothing leaves the service by a step itself: what claims its texts for a call commits after it, and waits for the disk
 # of both. A step that is lost with its server is taken again.
 TAKE = f"""
-SELECT id, account_id, status, is_read, actor, is_deleted FROM (
+SELECT id, account_id, status, is_read, actor, is_deleted, due_at FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
 ) due CROSS JOIN set_config('synchronous_commit', 'off', true)
@@ -69,7 +72,9 @@ WHERE campaign_id = $1 AND state IN ('queued', 'deferred') AND id IN (
   SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
 ) RETURNING id
 """
-LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND status IN ('sending', 'canceled')"
+LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND due_at = $3"
+"""Set the time of the next step, unless a change of the campaign, beside this step, has set or removed it."""
+
 RETRY = f"""
 UPDATE campaigns c SET due_at = CASE WHEN can_go_on THEN $2::timestamptz ELSE $3 END,
   status = CASE WHEN can_go_on THEN 'sending' ELSE c.status END,
@@ -116,6 +121,7 @@ class CampaignRunner:
 
     async def run(self) -> bool:
         """Take one step of the campaign that has been due longest; return True when more may be due."""
+        campaign: DueCampaign | None = None
         try:
             async with self._due() as (connection, campaign):
                 if campaign is None:
@@ -123,6 +129,10 @@ class CampaignRunner:
                 reason = await self._step(connection, campaign)
         except enqueue.RecipientsChanged:
             return await self.due()
+        except Exception:
+            if campaign:
+                await self._postpone(campaign)
+            raise
         self.notify("messages")
         self.notify("events")
         if campaign.is_deleted:
@@ -132,6 +142,12 @@ class CampaignRunner:
         elif campaign.status == CampaignStatus.scheduled:
             await self._start(campaign)
         return await self.due()
+
+    async def _postpone(self, campaign: DueCampaign) -> None:
+        """Let the other campaigns that are due go first after a step that failed."""
+        with suppress(*UNREACHABLE):
+            again = self.clock.now() + AFTER_FAULT
+            await self.database.pool.execute(LOOK_AGAIN, campaign.id, again, campaign.due_at)
 
     async def due(self) -> bool:
         """Return whether a campaign is due."""
@@ -176,7 +192,9 @@ class CampaignRunner:
             done = await enqueue.enqueue(connection, self.ahead, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
                 return done.stops
-        await connection.execute(LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now))
+        await connection.execute(
+            LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now), campaign.due_at
+        )
         return None
 
     async def _next_look(
@@ -203,9 +221,8 @@ class CampaignRunner:
         await connection.execute(MARK_CANCELED, canceled, now)
         queued = await connection.fetch(CANCEL_QUEUED, campaign.id, now, QUEUED_AT_ONCE)
         in_flight = await connection.fetchval(IN_FLIGHT, campaign.id)
-        await connection.execute(
-            LOOK_AGAIN, campaign.id, now if canceled or queued else (now + SOON if in_flight else None)
-        )
+        next_look = now if canceled or queued else (now + SOON if in_flight else None)
+        await connection.execute(LOOK_AGAIN, campaign.id, next_look, campaign.due_at)
 
     async def _delete(self, connection: Connection, campaign: DueCampaign) -> None:
         """Delete recipients of a deleted campaign; after the last of them, the campaign."""

@@ -153,10 +153,13 @@ async def unschedule(unit: UnitOfWork, id: int) -> Campaign:
 
 
 async def pause(unit: UnitOfWork, id: int) -> Campaign:
-    """Stop a campaign until it is resumed; texts that no worker has claimed yet wait. Idempotent."""
+    """Stop a campaign until it is resumed; texts that no worker has claimed yet wait. Idempotent.
+
+    One without credits then no longer goes on after a top-up.
+    """
     campaign = await queries.get(unit, id, lock=True)
     _require(campaign, RUNNING, "paused")
-    if campaign.status == CampaignStatus.sending:
+    if campaign.status == CampaignStatus.sending or campaign.reason == PauseReason.insufficient_credits:
         await stop(unit, campaign, PauseReason.requested)
     return campaign
 
