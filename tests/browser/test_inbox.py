@@ -192,7 +192,7 @@ async def test_the_inbox_reconnects_after_a_restart_and_shows_the_missed_message
     for number in range(50):
         await scene.receive(f"Are you there? {number}")
     async with serving(scene.services.settings, port):
-        await screen.page.get_by_role("log").get_by_text("Are you there? 49").wait_for()
+        await screen.page.get_by_role("log").get_by_text("Are you there? 49", exact=True).wait_for()
         await screen.page.get_by_text("The connection is lost.").wait_for(state="hidden")
         await screen.page.get_by_text("Not confirmed").wait_for(state="hidden")
         screen.complaints.clear()
