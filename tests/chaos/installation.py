@@ -128,7 +128,7 @@ class Installation:
     def _find(self, victim: str) -> int:
         family = self.process.family()[1:]
         if victim in ("web", "worker"):
-            return next(each.pid for each in family if each.cmdline()[-1:] == [victim])
+            return next(each.pid for each in family if each.name() == victim)
         name = "valkey" if victim == "valkey" else "postgres"
         server = next(each for each in family if name in each.name() and each.parent() == family[0].parent())
         return server.pid if victim != "backend" else self.chance.choice(server.children()).pid

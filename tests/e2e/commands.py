@@ -11,6 +11,8 @@ from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from tests.e2e.roles import fork_children
+
 COMMAND = Path(sys.executable).with_name("messaging")
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -76,4 +78,5 @@ def run_here(arguments: Sequence[str], folder: Path | str, env: Mapping[str, str
 def _run(arguments: tuple[str, ...], folder: Path, env: dict[str, str], output: Path, errors: Path) -> None:
     for number, path in ((1, output), (2, errors)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    fork_children(run_here)
     sys.exit(run_here(arguments, folder, env))

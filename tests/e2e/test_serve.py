@@ -199,7 +199,7 @@ def test_the_sandbox_reports_the_status_given_on_the_command_line(served: Served
 
 
 def test_a_killed_worker_is_started_again_and_waiting_messages_are_sent(served: Served, account: Any) -> None:
-    [worker] = [each for each in served.process.family() if "worker" in each.cmdline()]
+    [worker] = [each for each in served.process.family() if each.name() == "worker"]
 
     worker.kill()
     id = send(served, account, TO)
