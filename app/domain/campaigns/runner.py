@@ -65,12 +65,14 @@ MARK_CANCELED = """
 UPDATE campaign_recipients SET state = 'canceled', reason = '', credits = 0, settled_at = $2
 WHERE message_id = ANY($1::bigint[]) AND state = 'claimed'
 """
+# The ids are found once, and their rows by the key: a plan of a time with few recipients would else find the ids again
+# for each recipient.
 CANCEL_QUEUED = """
 UPDATE campaign_recipients SET state = 'canceled', body = '', original_body = NULL, due_at = NULL, credits = 0,
   settled_at = $2
-WHERE campaign_id = $1 AND state IN ('queued', 'deferred') AND id IN (
+WHERE campaign_id = $1 AND (state IN ('queued', 'deferred')) IS TRUE AND id = ANY(ARRAY(
   SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
-) RETURNING id
+)) RETURNING id
 """
 LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND due_at = $3"
 """Set the time of the next step, unless a change of the campaign, beside this step, has set or removed it."""
@@ -97,9 +99,9 @@ WHERE id = $1 AND status = 'sending' AND is_read RETURNING name
 
 
 DELETE_RECIPIENTS = """
-DELETE FROM campaign_recipients WHERE campaign_id = $1 AND id IN (
+DELETE FROM campaign_recipients WHERE campaign_id = $1 AND id = ANY(ARRAY(
   SELECT id FROM campaign_recipients WHERE campaign_id = $1 ORDER BY id LIMIT $2
-) RETURNING id
+)) RETURNING id
 """
 DELETE_COUNTS = "DELETE FROM campaign_counts WHERE campaign_id = $1"
 DELETE = "DELETE FROM campaigns WHERE id = $1"

@@ -169,3 +169,23 @@ async def test_a_batch_finds_each_recipient_by_its_whole_key_and_reads_no_others
         found = await plan(pool, enqueue.DECIDE, ids, *decided, datetime(2026, 1, 1, tzinfo=UTC), campaign.id)
 
     assert "AND (id = ANY (" in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "arguments"),
+    [
+        (runner.CANCEL_QUEUED, (datetime(2026, 1, 1, tzinfo=UTC), runner.QUEUED_AT_ONCE)),
+        (runner.DELETE_RECIPIENTS, (runner.DELETED_AT_ONCE,)),
+    ],
+)
+async def test_a_step_of_a_new_campaign_finds_the_recipients_that_it_ends_once(
+    pool: Pool, send: Make, accept: Accept, statement: str, arguments: tuple[object, ...]
+) -> None:
+    async with statistics_of_an_empty_table(pool, CAMPAIGN_RECIPIENTS):
+        await add_people(pool, 500)
+        campaign = await send()
+        await accept(1)
+        found = await plan(pool, statement, campaign.id, *arguments)
+
+    assert "AND (id = ANY (" in found
+    assert "Nested Loop" not in found
