@@ -8,10 +8,23 @@ from app.domain.kernel.errors import DomainError
 
 MAX_LINE, MAX_LINES = 1_000_000, 2_000_000
 UTF8, UTF8_BOM, WINDOWS = "utf-8", "utf-8-sig", "cp1252"
-ENCODINGS = (UTF8, "utf-16", "utf-16-le", "utf-16-be", WINDOWS)
-BOMS = {codecs.BOM_UTF8: UTF8_BOM, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-MANY_ZEROS = 0.3
-"""The share of zero bytes at odd or even places from which a text is taken for UTF-16."""
+ENCODINGS = (UTF8, "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", WINDOWS)
+BOMS = {
+    codecs.BOM_UTF8: UTF8_BOM,
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""The encodings of byte order marks; that of UTF-32 begins as that of UTF-16."""
+
+ZEROS = {
+    "utf-32-le": ((2, 4, 0.9), (3, 4, 0.9)),
+    "utf-32-be": ((0, 4, 0.9), (1, 4, 0.9)),
+    "utf-16-le": ((1, 2, 0.3),),
+    "utf-16-be": ((0, 2, 0.3),),
+}
+"""The places of an encoding, each with its step, of which more than a share are zero bytes."""
 
 
 class UnreadableFile(DomainError):
@@ -37,11 +50,12 @@ def guess_encoding(head: bytes) -> str | None:
         if head.startswith(bom):
             return encoding
     sample = head[:4096]
-    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        places = sample[start::2]
-        if places and places.count(0) > MANY_ZEROS * len(places):
-            return encoding
-    return None
+    return next((each for each, places in ZEROS.items() if all(_has_zeros(sample, *place) for place in places)), None)
+
+
+def _has_zeros(sample: bytes, start: int, step: int, share: float) -> bool:
+    places = sample[start::step]
+    return places.count(0) > share * len(places)
 
 
 def find_encoding(parts: Iterable[bytes], *, is_whole: bool = True) -> str:

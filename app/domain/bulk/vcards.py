@@ -11,6 +11,7 @@ FIELDS = ["phone", "first_name", "last_name", "email", "tags"]
 
 MOBILE = re.compile(r"\b(?:cell|mobile|iphone)\b", re.I)
 WANTED = frozenset({"TEL", "N", "FN", "EMAIL", "CATEGORIES"})
+CHARSET = re.compile(r"charset=([\w.-]+)", re.I)
 SEPARATED = re.compile(r"(?<!\\);")
 MAX_HEAD, MAX_PROPERTY = 200, 4000
 """The characters of a property that hold its name and parameters, and those that are read of it."""
@@ -45,10 +46,10 @@ def _unfold(lines: Iterable[str]) -> Iterator[str]:
     held = ""
     for line in lines:
         text = line.rstrip("\n")
-        if text[:1] in (" ", "\t"):
-            held += text[1:] if len(held) < MAX_PROPERTY and _is_wanted(held) else ""
-        elif held.endswith("=") and "QUOTED-PRINTABLE" in held[:MAX_HEAD].upper():
+        if held.endswith("=") and "QUOTED-PRINTABLE" in held[:MAX_HEAD].upper():
             held = held[:-1] + text if len(held) < MAX_PROPERTY else held[: MAX_PROPERTY - 1] + text[-1:]
+        elif text[:1] in (" ", "\t"):
+            held += text[1:] if len(held) < MAX_PROPERTY and _is_wanted(held) else ""
         else:
             yield held[:MAX_PROPERTY]
             held = text
@@ -66,9 +67,13 @@ def _property(line: str) -> tuple[str, str, str]:
 
 
 def _plain(parameters: str, value: str) -> str:
-    if "QUOTED-PRINTABLE" in parameters.upper():
-        return quopri.decodestring(value.encode()).decode(errors="replace")
-    return value
+    if "QUOTED-PRINTABLE" not in parameters.upper():
+        return value
+    content, charset = quopri.decodestring(value.encode()), CHARSET.search(parameters)
+    try:
+        return content.decode(charset[1] if charset else "utf-8", errors="replace")
+    except (LookupError, ValueError):
+        return content.decode(errors="replace")
 
 
 def _cells(found: Properties) -> list[str]:

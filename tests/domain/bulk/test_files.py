@@ -17,6 +17,40 @@ def test_a_card_of_any_length_is_read_up_to_a_bound(head: str, line: str) -> Non
     assert max(map(len, row.cells)) <= vcards.MAX_PROPERTY
 
 
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-le", "utf-32-be", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_wide_encoding_is_found_with_and_without_a_byte_order_mark(encoding: str) -> None:
+    content = "phone,first_name\n+12025550143,Zoë\n".encode(encoding)
+
+    found = texts.find_encoding([content])
+
+    assert found == encoding
+    assert list(texts.split(texts.decode([content], found))) == ["phone,first_name\n", "+12025550143,Zoë\n"]
+
+
+def test_the_mark_of_utf_32_with_the_most_significant_byte_first_is_known() -> None:
+    assert texts.find_encoding([b"\0\0\xfe\xff" + "phone".encode("utf-32-be")]) == "utf-32"
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("N;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:M=FCller;Max", ["Max", "Müller"]),
+        ("N;ENCODING=QUOTED-PRINTABLE;CHARSET=windows-1252:M=FCller;=80", ["€", "Müller"]),
+        ("N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
+        ("N;CHARSET=unknown;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
+        ("N;CHARSET=hex;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
+        ("N;ENCODING=QUOTED-PRINTABLE:de=\n la Cruz;Ana=\n\n", ["Ana", "de la Cruz"]),
+        ("N:de\n  la Cruz;Ana", ["Ana", "de la Cruz"]),
+    ],
+)
+def test_names_are_decoded_by_their_charset_and_joined_over_lines(name: str, read: list[str]) -> None:
+    lines = f"BEGIN:VCARD\n{name}\nTEL:+12025550143\nEND:VCARD\n".splitlines(keepends=True)
+
+    [row] = vcards.read(lines)
+
+    assert row.cells[1:3] == read
+
+
 def test_a_file_of_too_many_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(texts, "MAX_LINES", 3)
 
