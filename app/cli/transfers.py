@@ -1,6 +1,7 @@
 """Uploads files for imports, follows jobs, and writes their files and those of evidence."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +21,7 @@ from app.domain.contacts import service as contacts
 from app.domain.contacts.queries import ContactFilter
 from app.domain.jobs import parts, queries, uploads
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobStatus
+from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import open_unit
 from app.services import Services
 from app.settings import Settings
@@ -38,14 +40,23 @@ def check_new(file: Path | None) -> None:
 async def import_file(
     settings: Settings, account_id: int, file: Path, wanted: Import, report: Path | None
 ) -> dict[str, Any]:
-    """Upload a file, import it, and write the report; return the facts of the job."""
+    """Upload a file, import it, and write the report; return the facts of the job.
+
+    The uploaded copy is deleted when the job has ended, or if it does not begin.
+    """
     async with setup.operate(settings, account_id) as unit:
         upload = await uploads.create(unit, file.name)
-    with file.open("rb") as opened:
-        await _upload(settings, account_id, upload.id, opened)
-    async with setup.operate(settings, account_id) as unit:
-        job = await imports.begin(unit, replace(wanted, upload_id=upload.id))
-    return await _follow(settings, account_id, job.id, report)
+    try:
+        with file.open("rb") as opened:
+            await _upload(settings, account_id, upload.id, opened)
+        async with setup.operate(settings, account_id) as unit:
+            job = await imports.begin(unit, replace(wanted, upload_id=upload.id))
+    except Exception:
+        await _discard(settings, account_id, upload.id)
+        raise
+    done = await _follow(settings, account_id, job.id, report)
+    await _discard(settings, account_id, upload.id)
+    return done
 
 
 async def export_file(
@@ -67,6 +78,13 @@ async def _upload(settings: Settings, account_id: int, upload_id: int, file: Bin
             async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
                 await uploads.add_part(unit, upload_id, number, content)
             number += 1
+
+
+async def _discard(settings: Settings, account_id: int, upload_id: int) -> None:
+    """Delete an uploaded file, unless the job has."""
+    with suppress(NotFound):
+        async with setup.operate(settings, account_id) as unit:
+            await uploads.delete(unit, upload_id)
 
 
 async def _follow(settings: Settings, account_id: int, job_id: int, file: Path | None) -> dict[str, Any]:

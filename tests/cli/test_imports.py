@@ -1,0 +1,47 @@
+"""Imports of files by commands."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.cli import transfers
+from app.domain.bulk.import_rules import Import
+from app.domain.kernel.errors import InvalidInput
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from app.settings import Settings
+from tests.factories.contacts import CONTACTS
+from tests.factories.jobs import advance
+from tests.factories.tables import Rows
+from tests.waiting import until, within
+
+pytestmark = pytest.mark.anyio
+
+UPLOADS, JOBS = Rows("uploads"), Rows("account_jobs")
+
+
+async def test_a_dry_run_leaves_no_uploaded_file(
+    services: Services, settings: Settings, account: Opened, tmp_path: Path
+) -> None:
+    (file := tmp_path / "people.csv").write_text("phone\n+12025550143\n")
+    importing = transfers.import_file(settings, account.account_id, file, Import(0, dry_run=True), None)
+
+    running = asyncio.create_task(importing)
+    await until(lambda: JOBS.count(services))
+    await advance(services)
+    done = await within("the end of the command", running)
+
+    assert (done["status"], done["would_change"]) == ("done", 1)
+    assert (await UPLOADS.count(services), await CONTACTS.count(services)) == (0, 0)
+
+
+async def test_a_file_that_is_refused_leaves_no_uploaded_file(
+    services: Services, settings: Settings, account: Opened, tmp_path: Path
+) -> None:
+    (file := tmp_path / "people.csv").write_text("name\nAnn\n")
+
+    with pytest.raises(InvalidInput, match="No column was found to be the phone"):
+        await transfers.import_file(settings, account.account_id, file, Import(0), None)
+
+    assert await UPLOADS.count(services) == 0
