@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from app import gc
 from app.bootstrap import open_partitions, open_services
@@ -33,6 +34,7 @@ from app.http.headers import SafeHeaders
 from app.http.hosts import LoopbackOnly
 from app.http.identity import Identity
 from app.http.pace import Paced
+from app.http.routing import ShortWay
 from app.http.sessions import Origin, SessionIdentity
 from app.jobs.job import Runner
 from app.jobs.poller import tick
@@ -80,8 +82,12 @@ def create_app(settings: Settings) -> RequestTelemetry:
     )
     if settings.in_development:
         app.add_middleware(LoopbackOnly)
-    envelope.install(app, _docs(settings), _challenge(settings), front.missing)
-    safe = SafeHeaders(app, https=settings.public_url.startswith("https://"))
+    refuse = envelope.install(app, _docs(settings), _challenge(settings), front.missing)
+
+    def guard(endpoint: ASGIApp) -> ASGIApp:
+        return envelope.UncaughtErrors(LoopbackOnly(endpoint) if settings.in_development else endpoint, refuse)
+
+    safe = SafeHeaders(ShortWay(app, guard), https=settings.public_url.startswith("https://"))
     return RequestTelemetry(Paced(safe, ANONYMOUS_PER_SECOND * (10 if settings.in_development else 1)))
 
 

@@ -1,12 +1,11 @@
 """In development, refuses requests for hosts other than loopback."""
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.domain.kernel.errors import InvalidHost
 from app.settings.base_url import is_loopback_authority
 
-NAMES = ("host", "x-forwarded-host")
+NAMES = (b"host", b"x-forwarded-host")
 
 
 class LoopbackOnly:
@@ -23,8 +22,8 @@ class LoopbackOnly:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        foreign = [host for name in NAMES for host in headers.getlist(name) if not is_loopback_authority(host)]
+        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name in NAMES]
+        foreign = [host for host in hosts if not is_loopback_authority(host)]
         if not foreign:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":

@@ -34,6 +34,8 @@ from app.telemetry.requests import route_of
 log = structlog.get_logger(__name__)
 
 Page = Callable[[Request], Response | None]
+Refuse = Callable[[Request, Exception], Awaitable[Response]]
+"""Returns the response to an exception."""
 
 _CODES = {
     error.status: error.code
@@ -69,8 +71,8 @@ def failure(error: DomainError, request_id: str, docs_url: str) -> dict[str, Any
     return _failure(error.code, str(error), request_id, docs_url, error.field)
 
 
-def install(app: Starlette, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> None:
-    """Answer every error of an application in the envelope.
+def install(app: Starlette, docs_url: str, challenge: str = "Bearer", missing: Page = lambda _: None) -> Refuse:
+    """Answer every error of an application in the envelope; return the function that does.
 
     `challenge` is the `WWW-Authenticate` header for a request without a key. `missing` may return a page for a path
     without an endpoint, instead of the envelope.
@@ -92,6 +94,7 @@ def install(app: Starlette, docs_url: str, challenge: str = "Bearer", missing: P
     for kind in (DomainError, HTTPException, Exception):
         app.add_exception_handler(kind, refuse)
     app.add_middleware(UncaughtErrors, refuse=refuse)
+    return refuse
 
 
 class UncaughtErrors:
@@ -101,7 +104,7 @@ class UncaughtErrors:
     middleware stops it. After the response has begun only the server can abort it, so the exception is raised.
     """
 
-    def __init__(self, app: ASGIApp, refuse: Callable[[Request, Exception], Awaitable[Response]]) -> None:
+    def __init__(self, app: ASGIApp, refuse: Refuse) -> None:
         self._app = app
         self._refuse = refuse
 

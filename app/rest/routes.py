@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.kernel.paging import MAX_OFFSET
 from app.domain.kernel.unit_of_work import Actor
-from app.http.routing import CountedRoute
+from app.http.routing import PlainRoute
 from app.operations.document import Operation
 from app.operations.surface import Rest
 from app.rest.arguments import Places, Reader, read_query
@@ -64,7 +64,7 @@ def routes(operations: Iterable[Operation], execute: Execute, identify: Identify
     endpoints = [Endpoint(operation, rest, execute, identify) for operation in operations for rest in operation.rest]
     endpoints.sort(key=lambda endpoint: _precedence(endpoint.rest))
     return [
-        CountedRoute(endpoint.rest.path, endpoint, methods=[endpoint.rest.method], name=endpoint.operation.name)
+        PlainRoute(endpoint.rest.path, endpoint, methods=[endpoint.rest.method], name=endpoint.operation.name)
         for endpoint in endpoints
     ]
 
