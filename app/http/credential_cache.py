@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.db.engine import Database
+from app.domain.kernel.micro_batcher import MicroBatcher
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +41,9 @@ MAX_KNOWN = 10_000
 MAX_RENEWED = 64
 """Maximum number of cached records that a query renews."""
 
+MAX_BATCH = 64
+"""Maximum number of records that are not cached and that a query finds."""
+
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -55,14 +59,16 @@ class CachedQuery(Generic[K, V]):
 class CredentialCache(Generic[K, V]):
     """Finds records and caches valid ones for `ttl`, during which a revoked one still works.
 
-    A query also renews the records that are in use and have half of that time left or less, so that one query in that
-    time serves all keys in use.
+    One query runs at a time, and finds all records that were asked for while the one before it ran. It also renews the
+    records that are in use and have half of that time left or less, so that one query in that time serves all keys in
+    use.
     """
 
     def __init__(self, database: Database, ttl: timedelta, find: Find[K, V], touch: Touch) -> None:
         self._database = database
         self._ttl = ttl
         self._ask_for = find
+        self._asked: MicroBatcher[tuple[Sequence[K], datetime], Mapping[K, V]] = MicroBatcher(self._serve, MAX_BATCH)
         self._touch = touch
         self._begun: dict[K, CachedQuery[K, V]] = {}
         self._used: dict[int, datetime] = {}
@@ -112,12 +118,17 @@ class CredentialCache(Generic[K, V]):
     async def _ask(self, keys: Sequence[K], now: datetime) -> Mapping[K, V]:
         known: Mapping[K, V] = {}
         try:
-            known = await self._ask_for(self._database, keys, now)
+            known = await self._asked((keys, now))
         finally:
             for key in keys:
                 if key not in known:
                     self._begun.pop(key, None)
         return known
+
+    async def _serve(self, asked: Sequence[tuple[Sequence[K], datetime]]) -> Sequence[Mapping[K, V]]:
+        keys = list(dict.fromkeys(chain.from_iterable(keys for keys, _ in asked)))
+        found = await self._ask_for(self._database, keys, max(now for _, now in asked))
+        return [found] * len(asked)
 
     def _note_use(self, id: int, now: datetime) -> None:
         _remember(self._used, id, now)

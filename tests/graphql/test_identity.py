@@ -249,6 +249,16 @@ async def test_requests_that_come_together_wait_for_one_look_up(identity: Identi
     assert [statement.split()[0] for statement in asked] == ["WITH", "UPDATE"]
 
 
+async def test_keys_that_come_together_are_found_in_one_query(identity: Identity, account: Opened, asked: list[str]):
+    sent = [account.svc_key, account.auto_key, account.svc_key]
+
+    actors = await asyncio.gather(*(identity.resolve(bearer(key)) for key in sent))
+
+    assert [actor and actor.account_id for actor in actors] == [account.account_id] * 3
+    assert len(set(actors)) == 2
+    assert queries(asked) == 1
+
+
 async def test_a_request_that_is_broken_off_does_not_break_off_the_others(identity: Identity, account: Opened):
     first = asyncio.create_task(identity.resolve(bearer(account.svc_key)))
     second = asyncio.create_task(identity.resolve(bearer(account.svc_key)))
