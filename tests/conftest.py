@@ -230,7 +230,7 @@ def kept_database_url(servers: None, worker_number: int) -> str:
 async def copy_database(name: str) -> str:
     template = os.environ["TEST_DATABASE_URL"]
     connection = await asyncpg.connect(template.replace("/messaging?", "/postgres?"))
-    await connection.execute(f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY wal_log")
+    await connection.execute(f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY file_copy")
     await connection.close()
     url = template.replace("/messaging?", f"/{name}?")
     connection = await asyncpg.connect(url)

@@ -11,7 +11,7 @@ from tests.db.databases import execute, named
 async def empty_url(database_url: str, worker_number: int) -> AsyncGenerator[str]:
     """Return the URL of a database without tables."""
     name = f"migrated_{worker_number}"
-    await execute(named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY wal_log")
+    await execute(named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
     yield named(database_url, name)
     await execute(named(database_url, "postgres"), f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -20,6 +20,6 @@ async def empty_url(database_url: str, worker_number: int) -> AsyncGenerator[str
 async def newest_url(database_url: str, worker_number: int) -> AsyncGenerator[str]:
     """Return the URL of a database that has the newest schema and no rows of accounts."""
     name = f"newest_{worker_number}"
-    await execute(named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY wal_log")
+    await execute(named(database_url, "postgres"), f"CREATE DATABASE {name} TEMPLATE messaging STRATEGY file_copy")
     yield named(database_url, name)
     await execute(named(database_url, "postgres"), f"DROP DATABASE {name} WITH (FORCE)")
