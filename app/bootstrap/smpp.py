@@ -18,7 +18,7 @@ from app.providers.carriers.smpp.carrier import SmppCarrier
 from app.providers.carriers.smpp.connection import ROLE
 from app.providers.carriers.smpp.deliveries import Deliveries
 from app.providers.carriers.smpp.inbound import Inbound
-from app.providers.carriers.smpp.leases import Lease
+from app.providers.carriers.smpp.leases import BEGINNING, Lease
 from app.providers.carriers.smpp.link import Link
 from app.providers.carriers.smpp.session import Session
 from app.services import Services
@@ -198,7 +198,7 @@ class Binds:
         lease = bind.lease if bind else Lease(self.services.database.pool, key, self.holder, LEASE_SECONDS)
         try:
             async with asyncio.timeout(LEASE_SECONDS / 2):
-                is_held = await lease.acquire(bind.link.problem if bind else "not connected yet")
+                is_held = await lease.acquire(bind.link.problem if bind else BEGINNING)
         except TimeoutError:
             return
         if bind and is_held:

@@ -1,5 +1,6 @@
 """Connections to SMSCs: their settings and credentials, their opening, and the check of a login."""
 
+import asyncio
 import ssl
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +11,7 @@ from app.db.engine import Pool
 from app.domain.carriers.carrier import CarrierAccount, ConnectionRefused
 from app.domain.carriers.kinds import Credentials, Settings
 from app.providers.carriers.smpp.carrier import SmppCarrier, Style
-from app.providers.carriers.smpp.leases import Lease, State, find_state
+from app.providers.carriers.smpp.leases import BEGINNING, Lease, State, find_state
 from app.providers.carriers.smpp.link import LinkSettings
 from app.providers.carriers.smpp.pdu import Login, ShortMessage
 from app.providers.carriers.smpp.session import BindRefused, Reply, Session, Submitted, Target, Timers, open_session
@@ -21,6 +22,7 @@ ROLE = "smpp"
 """The role of the processes that bind, `messaging smpp`."""
 
 CHECK_SECONDS = 10.0
+ASK_SECONDS = 0.1
 
 
 class SmppSettings(Settings):
@@ -59,12 +61,22 @@ class Check:
         """Return the system id; raise `ConnectionRefused`, or `ConnectionError` without a response."""
         lease = Lease(self.pool, self.settings.name, "check", CHECK_SECONDS)
         if not await lease.acquire("checking the login"):
-            return self._read(await find_state(self.pool, self.settings.name))
+            return self._read(await self._await_state())
         try:
             await self._bind()
         finally:
             await lease.release()
         return self._describe("by this check")
+
+    async def _await_state(self) -> State | None:
+        """Return the state of the bind of another process, which may have begun to bind a moment ago."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + CHECK_SECONDS / 2
+        state = await find_state(self.pool, self.settings.name)
+        while state and state.problem == BEGINNING and loop.time() < ends:
+            await asyncio.sleep(ASK_SECONDS)
+            state = await find_state(self.pool, self.settings.name)
+        return state
 
     def _read(self, state: State | None) -> CarrierAccount:
         if state and not state.problem:

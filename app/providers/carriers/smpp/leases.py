@@ -18,6 +18,9 @@ RETURNING true
 RELEASE = "DELETE FROM smpp_leases WHERE carrier = $1 AND holder = $2"
 FIND = "SELECT problem FROM smpp_leases WHERE carrier = $1 AND held_until > clock_timestamp()"
 
+BEGINNING = "not connected yet"
+"""The problem of a bind until its holder renews the lease with the result."""
+
 
 class State(NamedTuple):
     """The state of a bind; `problem` is empty while the connection is bound."""

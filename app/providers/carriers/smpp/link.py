@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import structlog
 
+from app.providers.carriers.smpp.leases import BEGINNING
 from app.providers.carriers.smpp.pdu import Login
 from app.providers.carriers.smpp.session import USUAL, BindRefused, Receiver, Session, Target, Timers, open_session
 
@@ -48,7 +49,7 @@ class Link:
         may_bind: Callable[[], bool] = lambda: True,
         on_refused: Callable[[str], None] = lambda problem: None,
     ) -> None:
-        self.problem = "not connected yet"
+        self.problem = BEGINNING
         self._may_bind = may_bind
         self.binds = 0
         self._settings = settings
