@@ -90,7 +90,7 @@ async def read_head(unit: UnitOfWork, id: int) -> bytes:
     """Return the first part of an upload; raise `Conflict` for one without parts."""
     content = await unit.one(select(UploadPart.content).where(UploadPart.upload_id == id, UploadPart.number == 0))
     if content is None:
-        raise Conflict(reason="The upload has no parts yet.")
+        raise Conflict(reason="The upload has no parts: the file is empty, or was not sent yet.")
     return content
 
 

@@ -18,7 +18,8 @@ from tests.domain.campaigns.conftest import Accept, Act, Make, Run
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
-from tests.factories.messages import OUTBOUND
+from tests.factories.messages import OUTBOUND, OUTGOING
+from tests.factories.quiet_hours import close_for_hours
 from tests.factories.tables import ago
 
 pytestmark = pytest.mark.anyio
@@ -67,6 +68,26 @@ async def test_a_campaign_without_credits_that_is_paused_stays_so_after_a_top_up
     assert paused == (("paused", "requested"), {"claimed": 1, "queued": 2})
     assert await states(pool) == {"delivered": 3}
     await audit(pool)
+
+
+async def test_texts_that_wait_for_their_hours_wait_for_them_after_a_pause(
+    pool: Pool, send: Make, accept: Accept, act: Act
+) -> None:
+    await close_for_hours(pool)
+    await add_people(pool, 2)
+    campaign = await send()
+    await accept(2)
+    before = await OUTGOING.read(pool, "message_id", "due_at")
+
+    async with act() as unit:
+        await service.pause(unit, campaign.id)
+    held = await OUTGOING.read(pool, "due_at")
+    async with act() as unit:
+        await service.resume(unit, campaign.id)
+
+    assert {each.year for each in held} == {9999}
+    assert sorted(await OUTGOING.read(pool, "message_id", "due_at")) == sorted(before)
+    assert sorted(before) == sorted(await OUTBOUND.read(pool, "id", "deferred_until"))
 
 
 async def test_a_cancellation_beside_a_step_ends_at_once(

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, DateTime, Select, literal_column, update
+from sqlalchemy import CursorResult, DateTime, Select, func, literal_column, select, update
 
 from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.failures import OwnCode
-from app.domain.messages.models import Outgoing
+from app.domain.messages.models import Message, Outgoing
 from app.domain.messages.receipts import application
 from app.domain.messages.receipts.application import Application
 from app.domain.messages.reports import HeldMessage, ReportedMessage
@@ -34,9 +34,11 @@ async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
 
 
 async def release(unit: UnitOfWork, ids: Select[int]) -> None:
-    """Let workers claim the held texts of some messages."""
+    """Let workers claim the held texts of some messages: those that were deferred, when they may leave."""
+    until = select(Message.deferred_until).where(Message.id == Outgoing.message_id).scalar_subquery()
     held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
-    await unit.execute(held.values(due_at=unit.clock.now()).execution_options(synchronize_session=False))
+    due_at = func.greatest(until, unit.clock.now())
+    await unit.execute(held.values(due_at=due_at).execution_options(synchronize_session=False))
     unit.notify("messages")
 
 
