@@ -19,16 +19,15 @@ SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits,
   sent_at, local_at FROM campaigns
 WHERE id = $1 AND status = 'sending' AND NOT is_read FOR UPDATE
 """
+# No phone comes twice: those of an account are unique, and each chunk begins after the phones of the one before it.
 ADD = """
 INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, body, segments, credits,
   original_body, due_at)
-SELECT DISTINCT ON (phone) $1, $2, contact_id, phone,
+SELECT $1, $2, contact_id, phone,
   CASE WHEN reason <> '' THEN 'suppressed' WHEN due_at IS NULL THEN 'queued' ELSE 'deferred' END, coalesce(reason, ''),
   body, coalesce(segments, 1), coalesce(credits, 1), original_body, due_at
 FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[],
   $10::timestamptz[]) AS planned(contact_id, phone, reason, body, segments, credits, original_body, due_at)
-ORDER BY phone
-ON CONFLICT (campaign_id, phone) DO NOTHING
 """
 GO_ON = "UPDATE campaigns SET read_after = $2, is_read = $3 WHERE id = $1"
 SUM_UNSENT = """
