@@ -1,5 +1,6 @@
 """Waiting texts are claimed by index, also by a plan of a time with few texts."""
 
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,9 @@ from app.domain.messages import division, outgoing
 from app.domain.messages.outgoing import NumberCursor
 from app.domain.messages.window import Window
 from app.services import Services
-from tests.factories.messages import OUTGOING
+from tests.factories.carriers import CONNECTIONS
+from tests.factories.messages import OUTGOING, TOKEN_BUCKETS
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.plans import count_custom_plans, list_kept_plan, statistics_of_an_empty_table
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +59,9 @@ async def test_a_plan_of_a_queue_with_few_texts_reads_those_of_a_number_in_their
 
 async def test_the_search_for_waiting_numbers_is_planned_a_few_times_at_most(services: Services) -> None:
     pool, connections = services.database.pool, services.settings.database_pool
-    async with statistics_of_an_empty_table(pool, OUTGOING):
+    async with AsyncExitStack() as stack:
+        for table in (OUTGOING, PHONE_NUMBERS, TOKEN_BUCKETS, CONNECTIONS):  # PostgreSQL would analyze them meanwhile
+            await stack.enter_async_context(statistics_of_an_empty_table(pool, table))
         before, _ = await count_custom_plans(pool, outgoing.FIND_NUMBERS, connections)
         for _ in range(2 * connections * FIRST_PLANS):
             await NumberCursor().find(pool, "worker", None)
