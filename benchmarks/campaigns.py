@@ -79,7 +79,9 @@ READ = """
 SELECT id, first_name, last_name, email, phone, created_at, status, dnd_sms, held_until FROM contacts
 WHERE account_id = $1 ORDER BY phone
 """
-COUNT_QUEUED = "SELECT count(*) FROM campaign_recipients WHERE state = 'queued'"
+ARE_QUEUED = """
+SELECT EXISTS (SELECT FROM campaign_recipients WHERE campaign_id = $1 AND state = 'queued')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class Course:
         while more:
             await runner.run()
             more = bool(await pool.fetchval("SELECT NOT is_read FROM campaigns WHERE id = $1", campaign_id))
-        while await pool.fetchval(COUNT_QUEUED + " LIMIT 1"):
+        while await pool.fetchval(ARE_QUEUED, campaign_id):
             for _ in range(20):
                 await runner.run()
         return await self._rate(begun)

@@ -16,11 +16,8 @@ WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE OF accounts
 """
 """Lock the accounts `$1` for a change of their balance, and wait at most `$2` for any lock of the transaction."""
 
-FIND_VERSION = "SELECT xmin::text FROM accounts WHERE id = $1"
-"""Find the version of the account `$1`: that of the transaction which changed its row last."""
-
-OWN_VERSION = "SELECT pg_current_xact_id()::xid::text"
-"""Find the version of the accounts that this transaction changes."""
+OWN_VERSION = "pg_current_xact_id()::xid::text"
+"""The version of the accounts that this transaction changes."""
 
 LOCK_FREE = f"{LOCK} SKIP LOCKED"
 """Lock those of the accounts that no other transaction has locked."""
@@ -82,3 +79,8 @@ def is_deleted_again(account_id: str) -> str:
 def status_of(account_id: str) -> str:
     """Return the status of an account."""
     return f"(SELECT status FROM accounts a WHERE a.id = {account_id})"
+
+
+def version_of(account_id: str) -> str:
+    """Return the version of an account: that of the transaction which changed its row last."""
+    return f"(SELECT xmin::text FROM accounts a WHERE a.id = {account_id})"

@@ -5,20 +5,25 @@ each acceptance and refund of an account changes its row, so the caps and the lo
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from bisect import bisect
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import NamedTuple
 
 from app.db.engine import Connection, Pool
+from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns.rows import Waiting
 from app.domain.campaigns.senders import Sender, Senders
+from app.domain.kernel import sms_parts
+from app.domain.kernel.sms_parts import Encoding
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts
+from app.domain.quiet_hours.limits import Timing
 
 BATCH = 500
 """The most texts of a batch: the account's balance is locked for as long as one takes, about 0.1 s."""
@@ -35,6 +40,9 @@ MOST_KEPT = 4
 OWN = len(Waiting._fields) - 1
 """The number of columns of a recipient in `TAKE`; those of its `BulkFacts` follow."""
 
+FIND_VERSION = f"SELECT {accounts.version_of('$1')}"
+# The ids of the messages are drawn from a sequence: a commit would wait until they are on the disk, with all else that
+# was written before them.
 TAKE = f"""
 SELECT r.id, r.contact_id, r.phone, r.body, r.original_body, r.segments, r.credits, {bulk.columns("f")}
 FROM (
@@ -43,10 +51,9 @@ FROM (
   (SELECT * FROM campaign_recipients WHERE campaign_id = $1 AND due_at <= $3 AND state = 'deferred' AND id > $5
     ORDER BY due_at, id LIMIT $2)
   LIMIT $2
-) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f ORDER BY r.id
+) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f
+CROSS JOIN set_config('synchronous_commit', 'off', true) ORDER BY r.id
 """
-
-Addressed = tuple[Waiting, Sender]
 
 
 class Source(NamedTuple):
@@ -57,25 +64,76 @@ class Source(NamedTuple):
     number_id: int | None
 
 
+class Versions(NamedTuple):
+    """The version of an account that was found, and the one that the own transaction gives it."""
+
+    found: str
+    own: str
+
+
+class Addressed(NamedTuple):
+    """A recipient with the sender of its text, which leaves at a time; None where `acceptance` decides on the text."""
+
+    recipient: Waiting
+    sender: Sender
+    timing: Timing | None
+
+
+class Free(NamedTuple):
+    """A recipient whose text no gate refuses, with its sender and the time of the text."""
+
+    recipient: Waiting
+    sender: Sender
+    timing: Timing
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Recipients that wait, in their order, as they were when the account had a version; nothing is locked."""
+    """Recipients that wait, in their order, as they were when the account had a version; nothing is locked.
+
+    `columns` are the arguments for the texts that no gate refuses.
+    """
 
     version: str
     texts: Sequence[Addressed]
     has_numbers: bool
     acceptance: BulkAcceptance
+    free: Sequence[Free] = field(init=False)
+    columns: Sequence[Sequence[object]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the columns."""
+        free = [Free(recipient, sender, timing) for recipient, sender, timing in self.texts if timing]
+        object.__setattr__(self, "free", free)
+        object.__setattr__(self, "columns", [*_columns(free)])
 
     @property
     def last_id(self) -> int:
         """Return the id of the last recipient."""
-        return max(waiting.id for waiting, _ in self.texts)
+        return max(each.recipient.id for each in self.texts)
 
     def afford(self, balance: int) -> "Batch":
         """Return the batch without the texts, at its end, that a balance does not pay for."""
-        spent = accumulate(waiting.credits for waiting, _ in self.texts)
-        paid = takewhile(lambda pair: pair[1] <= balance, zip(self.texts, spent, strict=True))
-        return replace(self, texts=[text for text, _ in paid])
+        spent = list(accumulate(each.recipient.credits for each in self.texts))
+        if not spent or spent[-1] <= balance:
+            return self
+        return replace(self, texts=self.texts[: bisect(spent, balance)])
+
+
+def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object]]:
+    """Return the arguments of `enqueue.TEXTS`: a column is empty where all texts have its usual value."""
+    recipients = [each.recipient for each in texts]
+    senders = list(dict.fromkeys(each.sender for each in texts))
+    places = {sender.id: place for place, sender in enumerate(senders, 1)}
+    yield [each.id for each in recipients]
+    yield [each.facts.message_id for each in recipients]
+    yield [each.facts.conversation_id for each in recipients]
+    yield unless_all([sms_parts.count(each.body).encoding for each in recipients], Encoding.gsm_7)
+    yield unless_all([places[each.sender.id] for each in texts], 1)
+    yield unless_all([each.timing.deferral and each.timing.deferral.until for each in texts], None)
+    yield [sender.phone_number for sender in senders]
+    yield [sender.carrier for sender in senders]
+    yield unless_all([each.facts.person is not None for each in recipients], False)
 
 
 async def read(
@@ -87,16 +145,20 @@ async def read(
     after: "Batch | None" = None,
 ) -> Batch:
     """Return the next recipients, at most `size`; those after a batch that is not written yet, if one is given."""
-    version = await connection.fetchval(accounts.FIND_VERSION, source.account_id)
+    version = await connection.fetchval(FIND_VERSION, source.account_id)
     start = after.last_id if after else 0
     rows = await connection.fetch(TAKE, source.campaign_id, size, now, source.account_id, start)
     waiting = [Waiting(*row[:OWN], facts=BulkFacts(*row[OWN:])) for row in map(tuple, rows)]
     senders = await Senders.read(connection, source.account_id, source.campaign_id, source.number_id)
-    for each, sender in after.texts if after else ():
-        senders.load[sender.phone_number] += each.segments
+    for each in after.texts if after else ():
+        senders.load[each.sender.phone_number] += each.recipient.segments
     chosen = [senders.choose(each.phone, each.facts.usual_number, each.segments) for each in waiting]
-    texts = [(each, sender) for each, sender in zip(waiting, chosen, strict=True) if sender]
-    acceptance = await acceptor.open_bulk(connection, source.account_id, (sender.carrier for _, sender in texts))
+    pairs = [(each, sender) for each, sender in zip(waiting, chosen, strict=True) if sender]
+    acceptance = await acceptor.open_bulk(connection, source.account_id, (sender.carrier for _, sender in pairs))
+    texts = [
+        Addressed(each, sender, acceptance.decide(each.phone, each.segments, sender.carrier, each.facts))
+        for each, sender in pairs
+    ]
     return Batch(version, texts, bool(senders.numbers) or not waiting, acceptance)
 
 
@@ -123,15 +185,14 @@ class ReadAhead:
         return kept.batch if kept and is_usable and 0 < len(kept.batch.texts) <= room else None
 
     @asynccontextmanager
-    async def beside(self, connection: Connection, source: Source, batch: Batch, now: datetime) -> AsyncGenerator[None]:
-        """Read the batch after one within a block that writes that one by a connection, and keep it after the block."""
+    async def beside(self, source: Source, batch: Batch, versions: Versions, now: datetime) -> AsyncGenerator[None]:
+        """Read the batch after one within a block that writes that one, and keep it after the block."""
         reading = asyncio.create_task(self._read(source, batch, now))
         try:
             yield
             await asyncio.wait({reading}, timeout=PATIENCE)
-            if reading.done() and not reading.exception() and reading.result().version == batch.version:
-                version = await connection.fetchval(accounts.OWN_VERSION)
-                self._keep(source.campaign_id, reading.result(), version)
+            if reading.done() and not reading.exception() and reading.result().version == versions.found:
+                self._keep(source.campaign_id, reading.result(), versions.own)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)

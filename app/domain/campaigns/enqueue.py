@@ -4,23 +4,21 @@ A batch is one transaction: its recipients are claimed, its messages debited and
 dies repeats nothing, and no phone gets two texts.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from app.db.engine import UNSTORABLE, Connection, violates
-from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns import batches
-from app.domain.campaigns.batches import Addressed, Batch, ReadAhead, Source
+from app.domain.campaigns.batches import Batch, Free, ReadAhead, Source, Versions
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
 from app.domain.campaigns.senders import Sender
 from app.domain.conversations import sql as conversations
 from app.domain.kernel import sms_parts
-from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility import facts
@@ -29,15 +27,15 @@ from app.domain.messages.requests import Acceptance, Send
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.acceptance import Verdict
 from app.domain.messages.sending.bulk import Opening
-from app.domain.quiet_hours.limits import Timing
 
 WINDOW = 1000
 """The number of texts of a campaign that wait for their carriers at most, without those that are deferred."""
 
 PATIENCE = "5s"
 
-FIND = """
-SELECT phone_number_id, actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
+FIND = f"""
+SELECT phone_number_id, {accounts.version_of("$2")}, {accounts.OWN_VERSION} FROM campaigns
+WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
 """
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
 # that wait, for each batch.
@@ -49,29 +47,29 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::
   AS d(id, state, reason, message_id, number, segments, credits)
 WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
+# `OFFSET 0` makes each recipient a look-up in the key: PostgreSQL keeps a plan of a time with few recipients, which
+# would compare each text with each recipient of the batch.
 TEXTS = """
-SELECT r.ctid AS place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
+SELECT r.place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
   r.segments, r.credits,
   coalesce(d.encoding, 'GSM-7') AS encoding, ($13::text[])[coalesce(d.sender, 1)] AS number,
   ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, coalesce(d.is_first, false) AS is_first, d.place
 FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[], $15::bool[])
-  WITH ORDINALITY AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first, place),
-  campaign_recipients r
-WHERE r.campaign_id = $16 AND r.id = ANY($7::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
+  WITH ORDINALITY AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first, place)
+CROSS JOIN LATERAL (
+  SELECT ctid AS place_of_row, * FROM campaign_recipients WHERE campaign_id = $16 AND id = d.id
+    AND (state IN ('queued', 'deferred')) IS TRUE OFFSET 0
+) r
 """
 # The rows are found where they were read. One that was changed since is not: the batch is then rolled back.
 CLAIM = f"""
 UPDATE campaign_recipients r SET state = 'claimed', message_id = a.message_id, number = a.number,
   reason = CASE WHEN a.leaves_at IS NULL THEN '' ELSE '{DEFERRED}' END, body = '', original_body = NULL, due_at = NULL
-FROM accepted a WHERE r.ctid = a.place_of_row AND r.campaign_id = $16 RETURNING r.id
+FROM accepted a WHERE r.ctid = a.place_of_row RETURNING r.id
 """
 ACCEPT = bulk.accept(TEXTS, CLAIM)
 MEANWHILE = ("fk_messages_contact_id_contacts", "fk_conversations_contact_id_contacts", conversations.ONE_TO_A_CONTACT)
 """The constraints that a change of contacts after their batch was read may violate."""
-
-
-Free = tuple[Waiting, Sender, Timing]
-"""A recipient whose text no gate refuses, with its sender and the time of the text."""
 
 
 class RecipientsChanged(Exception):
@@ -104,24 +102,24 @@ async def enqueue(
 ) -> Enqueued:
     """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
     account = facts.Sender(*await connection.fetchrow(accounts.LOCK, [account_id], PATIENCE))
-    campaign = await connection.fetchrow(FIND, campaign_id)
+    campaign = await connection.fetchrow(FIND, campaign_id, account_id)
     if campaign is None:
         return Enqueued(0)
     if account.status != AccountStatus.active or account.deletion_at:
         return Enqueued(0, PauseReason.account)
-    source = Source(account_id, campaign_id, campaign["phone_number_id"])
-    version = await connection.fetchval(accounts.FIND_VERSION, account_id)
-    found = ahead.take(campaign_id, version, room)
+    number_id, *versions = campaign
+    source, versions = Source(account_id, campaign_id, number_id), Versions(*versions)
+    found = ahead.take(campaign_id, versions.found, room)
     found = found or await batches.read(connection, ahead.acceptor, source, min(batches.BATCH, room), now)
     if not found.has_numbers:
         return Enqueued(0, PauseReason.no_sending_number)
-    batch = replace(found.afford(account.balance), version=version)
+    batch = found.afford(account.balance)
     if found.texts and not batch.texts:
         return Enqueued(0, PauseReason.insufficient_credits)
     if room < 2 * len(batch.texts) or len(batch.texts) < batches.BATCH:
         await _accept(connection, ahead.acceptor, account, campaign_id, batch)
     else:
-        async with ahead.beside(connection, source, batch, now):
+        async with ahead.beside(source, batch, versions, now):
             await _accept(connection, ahead.acceptor, account, campaign_id, batch)
     return Enqueued(len(batch.texts))
 
@@ -142,41 +140,19 @@ async def _write(
     connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
 ) -> None:
     """Accept the texts that no gate refuses in one statement, and decide on the others one by one."""
-    free: list[Free] = []
-    others: list[Addressed] = []
-    for each, sender in batch.texts:
-        timing = batch.acceptance.decide(each.phone, each.segments, sender.carrier, each.facts)
-        if timing is None:
-            others.append((each, sender))
-        else:
-            free.append((each, sender, timing))
     actor = Actor(account.id, frozenset(), f"campaign:{campaign_id}")
-    if free:
+    if batch.free:
         given = batch.acceptance.arguments(account, actor.label)
-        if await connection.fetchval(ACCEPT, *given, *_columns(free), campaign_id) != len(free):
+        if await connection.fetchval(ACCEPT, *given, *batch.columns, campaign_id) != len(batch.free):
             raise RecipientsChanged
-        await batch.acceptance.record(connection, account.id, [*_openings(free)])
-        await batch.acceptance.show(connection, ((each.facts.message_id, timing) for each, _, timing in free))
-    if others:
+        await batch.acceptance.record(connection, account.id, [*_openings(batch.free)])
+        deferred = ((each.facts.message_id, timing) for each, _, timing in batch.free)
+        await batch.acceptance.show(connection, deferred)
+    if others := [(each, sender) for each, sender, timing in batch.texts if timing is None]:
         await _accept_others(connection, acceptor, actor, campaign_id, others, batch.acceptance.now)
 
 
-def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object]]:
-    """Return the arguments of `TEXTS`: a column is empty where all texts have its usual value."""
-    senders = list(dict.fromkeys(sender for _, sender, _ in texts))
-    places = {sender.id: place for place, sender in enumerate(senders, 1)}
-    yield [each.id for each, _, _ in texts]
-    yield [each.facts.message_id for each, _, _ in texts]
-    yield [each.facts.conversation_id for each, _, _ in texts]
-    yield unless_all([sms_parts.count(each.body).encoding for each, _, _ in texts], Encoding.gsm_7)
-    yield unless_all([places[sender.id] for _, sender, _ in texts], 1)
-    yield unless_all([timing.deferral and timing.deferral.until for _, _, timing in texts], None)
-    yield [sender.phone_number for sender in senders]
-    yield [sender.carrier for sender in senders]
-    yield unless_all([each.facts.person is not None for each, _, _ in texts], False)
-
-
-def _openings(texts: Sequence[Free]) -> Iterator[Opening]:
+def _openings(texts: Iterable[Free]) -> Iterator[Opening]:
     for each, sender, _ in texts:
         if each.facts.person is not None:
             yield Opening(each.contact_id, each.phone, sender.phone_number, each.body, each.facts)
@@ -187,7 +163,7 @@ async def _accept_others(
     acceptor: SendAcceptor,
     actor: Actor,
     campaign_id: int,
-    texts: Sequence[Addressed],
+    texts: Sequence[tuple[Waiting, Sender]],
     now: datetime,
 ) -> None:
     sends = [(_send(each, sender), sms_parts.count(each.body)) for each, sender in texts]

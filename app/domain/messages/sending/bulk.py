@@ -69,7 +69,7 @@ def columns(facts: str) -> str:
 COMMON = """
   SELECT texts.*, $1::bigint AS account_id, $2::text AS actor, $3::timestamptz AS now,
     coalesce(leaves_at, $3) AS due_at, $6::bigint - sum(credits) OVER (ORDER BY place) AS balance_after
-  FROM ({texts}) AS texts WHERE NOT {is_suppressed}
+  FROM ({texts}) AS texts WHERE (NOT {is_suppressed}) IS TRUE
 """
 DEBITS = "SELECT account_id, message_id, credits, balance_after, actor, now AS created_at FROM accepted"
 ATTESTATIONS = (
