@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 
 from app.bootstrap.payments import open_payments
@@ -238,12 +238,16 @@ def _open_poster(settings: Settings) -> HttpClient:
     )
 
 
+_sends, _carrier_results = cache(SENDS.labels), cache(CARRIER_RESULTS.labels)
+"""The counters by their labels, which the library reads and checks anew each time."""
+
+
 def _count_send(result: str) -> None:
-    SENDS.labels(result).inc()
+    _sends(result).inc()
 
 
 def _count_result(connections: OpenConnections, key: str, result: str, code: str) -> None:
     """Count the results of a connection; those of accounts share a label, because there may be very many."""
     known = connections.find(key)
     label = "own" if known and known.row.account_id is not None else key
-    CARRIER_RESULTS.labels(label, result, code).inc()
+    _carrier_results(label, result, code).inc()

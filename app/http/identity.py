@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 
-import structlog
-
 from app.db.engine import Database
 from app.domain.accounts import keys
 from app.domain.accounts.api_keys import touch_key
@@ -22,6 +20,7 @@ from app.domain.oauth.queries import LiveGrant, find_live_grants
 from app.domain.oauth.resources import WORKING_SET
 from app.http.challenges import challenge
 from app.http.credential_cache import CredentialCache
+from app.telemetry.requests import REQUEST_ID
 
 Identify = Callable[[Mapping[str, str]], Awaitable[Actor | None]]
 """Returns the actor of a request's headers, or None without a key. Raises `Unauthenticated` for an invalid key."""
@@ -119,8 +118,8 @@ class Identity:
 
 
 def request_id() -> str | None:
-    """Return the request id of the log context."""
-    return structlog.contextvars.get_contextvars().get("request_id")
+    """Return the id of the request being served."""
+    return REQUEST_ID.get()
 
 
 def _key_in(headers: Mapping[str, str]) -> str | None:

@@ -23,6 +23,9 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 SLOW_SECONDS = 1.0
 
 _ACCEPTABLE = re.compile(rb"[A-Za-z0-9_-]{8,64}")
+REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
+"""The id of the request being served; a look at the context of the log would copy all of it."""
+
 _EXTRA: ContextVar[tuple[tuple[bytes, bytes], ...]] = ContextVar("extra", default=())
 
 
@@ -59,6 +62,7 @@ class RequestTelemetry:
         request_id = _given_id(scope["headers"]) or new_id()
         scope.setdefault("state", {})["request_id"] = request_id
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        REQUEST_ID.set(request_id)
         _EXTRA.set(())
         echo = (HEADER, request_id.encode())
         started = time.perf_counter()

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
 from sqlalchemy import event
-from structlog.contextvars import bound_contextvars
 
 from app.db.engine import Pool
 from app.domain.accounts import keys
@@ -22,6 +22,7 @@ from app.domain.onboarding.service import Opened
 from app.http import credential_cache
 from app.http.identity import Identity
 from app.services import Services
+from app.telemetry.requests import REQUEST_ID
 from tests.factories.accounts import ACCOUNTS, API_KEYS
 from tests.factories.traps import writes_refused
 
@@ -113,9 +114,11 @@ async def test_a_key_names_its_account_its_scopes_and_itself(
     identity: Identity, services: Services, account: Opened, header: tuple[str, str]
 ):
     name, form = header
+    context = copy_context()
+    context.run(REQUEST_ID.set, "request-1")
 
-    with bound_contextvars(request_id="request-1"):
-        actor = await identity.resolve({name: form.format(account.auto_key)})
+    asked = identity.resolve({name: form.format(account.auto_key)})
+    actor = await asyncio.create_task(asked, context=context)
 
     assert actor
     id = await API_KEYS.where(name="Automation").only(services, "id")

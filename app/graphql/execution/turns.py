@@ -8,7 +8,7 @@ while small ones run.
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from time import perf_counter
 from typing import Any
 
@@ -51,8 +51,9 @@ class Turns:
         self._paused: deque[asyncio.Future[None]] = deque()
         self._pauses_at = 0.0
 
-    @asynccontextmanager
-    async def take(self, kind: OperationType | None, units: int, account_id: int) -> AsyncGenerator[Pause | None]:
+    def take(
+        self, kind: OperationType | None, units: int, account_id: int
+    ) -> AbstractAsyncContextManager[Pause | None]:
         """Wait for the turn of an operation and hold it; yield the pauses of a large one. Raises `Unavailable`.
 
         Updates wait without an end: those that a stream has not shown yet stay in the database. Mutations do not wait
@@ -60,6 +61,18 @@ class Turns:
         """
         is_large = units >= LARGE_UNITS
         queue = self._queue(kind, is_large=is_large)
+        return self._hold(queue, account_id, is_large=is_large) if queue or is_large else self
+
+    async def __aenter__(self) -> None:
+        """Count a small operation that waits for no turn."""
+        self._running += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        """Count its end."""
+        self._running -= 1
+
+    @asynccontextmanager
+    async def _hold(self, queue: FairQueue | None, account_id: int, *, is_large: bool) -> AsyncGenerator[Pause | None]:
         if queue:
             await _wait_in(queue, account_id)
         self._running += not is_large
