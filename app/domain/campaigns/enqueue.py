@@ -48,7 +48,8 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::
 WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.state IN ('queued', 'deferred')) IS TRUE
 """
 # `OFFSET 0` makes each recipient a look-up in the key: PostgreSQL keeps a plan of a time with few recipients, which
-# would compare each text with each recipient of the batch.
+# would compare each text with each recipient of the batch. Of a campaign that is newer than the statistics it expects
+# one recipient, and would find each by all those of the campaign: the `SELECT` keeps its id from the planner.
 TEXTS = """
 SELECT r.place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
   r.segments, r.credits,
@@ -57,7 +58,7 @@ SELECT r.place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r
 FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[], $15::bool[])
   WITH ORDINALITY AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first, place)
 CROSS JOIN LATERAL (
-  SELECT ctid AS place_of_row, * FROM campaign_recipients WHERE campaign_id = $16 AND id = d.id
+  SELECT ctid AS place_of_row, * FROM campaign_recipients WHERE campaign_id = (SELECT $16::bigint) AND id = d.id
     AND (state IN ('queued', 'deferred')) IS TRUE OFFSET 0
 ) r
 """

@@ -22,7 +22,7 @@ from tests.factories.campaigns import (
     states,
 )
 from tests.factories.messages import OUTBOUND, OUTGOING
-from tests.factories.plans import plan, statistics_of_an_empty_table
+from tests.factories.plans import NO_SEQUENTIAL_SCANS, list_kept_plan, plan, statistics_of_an_empty_table
 from tests.factories.tables import ahead
 
 pytestmark = pytest.mark.anyio
@@ -189,3 +189,24 @@ async def test_a_step_of_a_new_campaign_finds_the_recipients_that_it_ends_once(
 
     assert "AND (id = ANY (" in found
     assert "Nested Loop" not in found
+
+
+async def test_a_text_of_a_campaign_that_is_newer_than_the_statistics_is_found_by_its_whole_key(
+    pool: Pool, send: Make, accept: Accept
+) -> None:
+    await add_people(pool, 500)
+    await send()
+    await accept(1)
+    newer = await CAMPAIGNS.only(pool, "id") + 1
+    columns = [1], [1], [1], None, None, None, [], [], None
+    lines = await list_kept_plan(
+        pool,
+        CAMPAIGN_RECIPIENTS,
+        f"SELECT $1::int, $2::int, $3::int, $4::int, $5::int, $6::int, place_of_row FROM ({enqueue.TEXTS}) AS texts",
+        *range(6),
+        *columns,
+        newer,
+        settings=[NO_SEQUENTIAL_SCANS],
+    )
+
+    assert any("Index Cond: ((campaign_id = " in line and "AND (id = d.id))" in line for line in lines), lines
