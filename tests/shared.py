@@ -34,8 +34,17 @@ class Shared:
         for services in self._services:
             if services.settings == settings:
                 return services
-        self._services.append(await self._stack.enter_async_context(open_services(settings)))
-        return self._services[-1]
+        return await self._stack.enter_async_context(self.open(settings))
+
+    @asynccontextmanager
+    async def open(self, settings: Settings, statement_seconds: float = 0) -> AsyncGenerator[Services]:
+        """Open services that are cleared with the others until they are closed."""
+        async with open_services(settings, statement_seconds) as services:
+            self._services.append(services)
+            try:
+                yield services
+            finally:
+                self._services = [each for each in self._services if each is not services]
 
     async def app(self, services: Services) -> Any:
         """Return the running application of services of this class."""
@@ -48,9 +57,9 @@ class Shared:
 
     async def clear(self, services: Services) -> None:
         """Empty everything that a test may have written: tables, Valkey, mail and in-process caches."""
-        await services.acceptor.close()
-        await services.authentication.close()
         for each in self._services:
+            await each.acceptor.close()
+            await each.authentication.close()
             each.health._counts.clear()
             await asyncio.gather(*each.health._later._flushing)
         await empty(await self._emptier(services.settings.database_url or ""))

@@ -1,6 +1,7 @@
 """Chromium, the built dashboard, and a service that shows it."""
 
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from app.jobs.live import Announcer
 from app.services import Services
 from tests.browser.chromium import build_dashboard, install_packages, launch
 from tests.browser.screen import PATIENCE_MS, Shelf, Windows
-from tests.graphql.live import Scene, Served, serving
+from tests.browser.server import KeptServer, settle
+from tests.graphql.live import Scene, Served
 from tests.node import BUILD
+from tests.shared import Shared
 
 
 @pytest.fixture(scope="session")
@@ -41,11 +44,19 @@ def shelf(browser: Browser) -> Shelf:
     return Shelf(browser)
 
 
+@pytest.fixture(scope="session")
+async def kept_server(shared: Shared, built: Path) -> AsyncGenerator[KeptServer]:
+    """Keep the server of the dashboard for all tests of the process."""
+    async with AsyncExitStack() as stack:
+        yield KeptServer(shared, stack)
+
+
 @pytest.fixture
-async def served(services: Services, built: Path, shelf: Shelf) -> AsyncGenerator[Served]:
+async def served(services: Services, kept_server: KeptServer) -> AsyncGenerator[Served]:
     """Serve the application with the dashboard."""
-    async with serving(services.settings, shelf.port()) as served:
-        yield served
+    served = await kept_server.serve(services.settings)
+    yield served
+    await settle(served)
 
 
 @pytest.fixture
