@@ -49,7 +49,7 @@ WATCH = """() => {
   const before = new Map(wanted.map(each => [each, styleOf(each)]));
   const nameOf = each => each.ariaLabel || each.labels?.[0]?.innerText || each.innerText || each.outerHTML.slice(0, 90);
   const reached = new Set(), unseen = [];
-  window.walk = { most: wanted.length + 40, isRound: false };
+  window.walk = { isRound: false };
   const stop = new AbortController();
   document.addEventListener('focusin', ({ target }) => {
     window.walk.isRound ||= reached.has(target);
@@ -100,6 +100,8 @@ OVERFLOWS = """async () => {
 }"""
 """Tells whether the page is wider than the window; charts are drawn anew a frame after a change of its size."""
 NARROWEST = 320
+MOST_OTHERS = 40
+"""The most presses of Tab beside one for each control."""
 MOST_SHIFT = 0.1
 """The bound of a good page in web.dev/articles/cls."""
 
@@ -155,10 +157,10 @@ async def misfits(screen: Screen) -> dict[str, Any]:
 
 async def faults(screen: Screen) -> dict[str, list[str]]:
     """Go once through the page by Tab; return the controls that were not reached, and those that did not show it."""
-    await screen.page.evaluate(WATCH)
-    for _ in range(await screen.page.evaluate("walk.most")):
+    controls = await screen.page.evaluate(WATCH)
+    for presses in range(controls + MOST_OTHERS):
         await screen.page.keyboard.press("Tab")
-        if await screen.page.evaluate("walk.isRound"):
+        if presses >= controls and await screen.page.evaluate("walk.isRound"):
             break
     found = await screen.page.evaluate("walk.end()")
     return {name: controls for name, controls in found.items() if controls}

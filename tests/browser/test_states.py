@@ -71,7 +71,6 @@ async def test_every_page_says_that_its_data_is_missing_and_loads_it_on_request(
     wrong = dict[str, Any]()
     for path, address in (await pages_of(screen, ids)).items():
         await screen.page.route("**/graphql", cut if sentence == UNANSWERED else refuse)
-        await screen.page.evaluate(GO, "/settings/profile")
         await go(screen, address)
         texts = await screen.page.locator(ALERTS).all_inner_texts()
         if path not in FORMS and not any(sentence in text for text in texts):
