@@ -51,6 +51,17 @@ async def add_backlog(source: Source, account_id: int, number: str, count: int) 
     await open_pool(source).execute(queued, account_id, number, count)
 
 
+async def add_texts(source: Source) -> None:
+    """Add a pending text to the contact of each conversation."""
+    added = (
+        "INSERT INTO messages (account_id, contact_id, conversation_id, direction, from_number, to_number, body,"
+        " status, segments, encoding, credits, cost, carrier, actor)"
+        " SELECT c.account_id, c.id, v.id, 'outbound', '+15002000001', c.phone, 'Hi', 'pending', 1, 'GSM-7', 1, 0.01,"
+        " 'sandbox', 'test' FROM contacts c JOIN conversations v ON v.contact_id = c.id"
+    )
+    await open_pool(source).execute(added)
+
+
 async def add_unmatched_receipt(source: Source, provider_message_id: str, **values: Any) -> int:
     """Insert an unmatched receipt with status `sent`; return its id."""
     defaults = {"carrier": "sandbox", "status": "sent", "raw_status": "sent", "carrier_error": "", "part": 1}

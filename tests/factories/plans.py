@@ -12,6 +12,10 @@ from tests.factories.tables import Rows
 
 NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"
 NO_SORTS = "SET LOCAL enable_sort = off"
+NEVER_ANALYZED = (
+    "DELETE FROM pg_statistic",
+    "UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relkind IN ('r', 'i')",
+)
 NO_HISTORIES = ("TRUNCATE messages, events CASCADE", "DELETE FROM pg_statistic", "ANALYZE messages", "ANALYZE events")
 """Empties the histories: what the tests before left in the tables and their indexes would choose the plan."""
 
@@ -60,9 +64,13 @@ async def statistics_of_an_empty_table(pool: Pool, rows: Rows) -> AsyncGenerator
 async def list_kept_plan(
     pool: Pool, analyzed: Rows, statement: str, *arguments: Any, settings: Sequence[str] = ()
 ) -> list[str]:
-    """Return the lines of the plan that a connection keeps for a statement, after a table is analyzed as it is now."""
+    """Return the lines of the plan that a connection keeps for a statement, after a table is analyzed as it is now.
+
+    It is made for any arguments: of those that are given, only their number counts.
+    """
     await pool.execute(f"ANALYZE {analyzed.table}")
-    return await _explain(pool, [*settings, PLAN_ONCE], statement, *arguments)
+    nulls = ", ".join(["NULL"] * len(arguments))
+    return await _explain(pool, [*settings, PLAN_ONCE, f"PREPARE kept AS {statement}"], f"EXECUTE kept({nulls})")
 
 
 async def _explain(pool: Pool, settings: Sequence[str], statement: str, *arguments: Any) -> list[str]:
@@ -74,6 +82,7 @@ async def _explain(pool: Pool, settings: Sequence[str], statement: str, *argumen
             return [row[0] for row in await connection.fetch(f"EXPLAIN {statement}", *arguments)]
         finally:
             await transaction.rollback()
+            await connection.execute("DO $$BEGIN DEALLOCATE kept; EXCEPTION WHEN invalid_sql_statement_name THEN END$$")
 
 
 COUNT = (

@@ -38,37 +38,39 @@ ACCEPTED_ONLY = Accepted("", "")
 """An acceptance without its texts, recorded when they cannot be stored."""
 
 # `named` is not joined: PostgreSQL expects one row of an INSERT, and would compare each of its rows with each message.
-# The LIMIT has each id found by its whole key; a plan of a time with few ids would read all of a carrier for each. The
-# second condition of the update has its messages found by their ids; such a plan would read all messages.
+# PostgreSQL may keep a plan of a time with few messages. `OFFSET 0` has each message found by its id; such a plan would
+# compare each with all others of the batch. The LIMIT has each id of a carrier found by its whole key, and the second
+# condition of the update has its messages found by their ids; such a plan would read all of them.
 RECORD_SENT = f"""
-WITH answered AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
+WITH taken AS (
+  SELECT a.*, m.status, m.carrier, m.provider_message_id AS known_id
+  FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
     AS a(id, provider_message_id, carrier_status, parts, charge, currency)
-), taken AS (
-  SELECT m.id, m.status, m.carrier, m.provider_message_id FROM messages m
-  WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR UPDATE
+  CROSS JOIN LATERAL (
+    SELECT status, carrier, provider_message_id FROM messages WHERE messages.id = a.id FOR UPDATE OFFSET 0
+  ) m
 ), inserted AS ({
     carrier_ids.insert(
-        "SELECT carrier, a.provider_message_id, id AS message_id FROM taken JOIN answered a USING (id)"
-        " WHERE taken.provider_message_id IS NULL AND a.provider_message_id IS NOT NULL"
+        "SELECT carrier, provider_message_id, id AS message_id FROM taken"
+        " WHERE known_id IS NULL AND provider_message_id IS NOT NULL"
     )
 }), named AS (
   SELECT message_id FROM inserted UNION ALL
-  SELECT n.message_id FROM taken JOIN answered a USING (id) CROSS JOIN LATERAL (
-    SELECT message_id FROM carrier_ids WHERE carrier = taken.carrier AND provider_message_id = a.provider_message_id
-      AND direction = 'outbound' AND message_id = taken.id LIMIT 1
-  ) n WHERE taken.provider_message_id IS NULL
+  SELECT n.message_id FROM taken CROSS JOIN LATERAL (
+    SELECT message_id FROM carrier_ids WHERE carrier = taken.carrier
+      AND provider_message_id = taken.provider_message_id AND direction = 'outbound' AND message_id = taken.id LIMIT 1
+  ) n WHERE taken.known_id IS NULL
 )
-UPDATE messages m SET provider_message_id = coalesce(taken.provider_message_id,
-    CASE WHEN m.id IN (SELECT message_id FROM named) THEN a.provider_message_id END),
+UPDATE messages m SET provider_message_id = coalesce(taken.known_id,
+    CASE WHEN m.id IN (SELECT message_id FROM named) THEN taken.provider_message_id END),
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
-  carrier_status = CASE taken.status WHEN 'pending' THEN a.carrier_status ELSE m.carrier_status END,
+  carrier_status = CASE taken.status WHEN 'pending' THEN taken.carrier_status ELSE m.carrier_status END,
   unconfirmed = m.unconfirmed AND m.provider_message_id IS NOT NULL,
   sent_at = coalesce(m.sent_at, $4),
-  carrier_segments = coalesce(a.parts, m.carrier_segments), carrier_charge = coalesce(a.charge, m.carrier_charge),
-  carrier_currency = coalesce(a.currency, m.carrier_currency)
-FROM taken JOIN answered a USING (id)
-WHERE m.id = taken.id AND m.id = ANY($1::bigint[])
+  carrier_segments = coalesce(taken.parts, m.carrier_segments),
+  carrier_charge = coalesce(taken.charge, m.carrier_charge),
+  carrier_currency = coalesce(taken.currency, m.carrier_currency)
+FROM taken WHERE m.id = taken.id AND m.id = ANY($1::bigint[])
 RETURNING m.id, m.carrier, m.provider_message_id, m.id IN (SELECT message_id FROM named) AS is_named,
   taken.status = 'pending' AS was_pending
 """
@@ -232,6 +234,7 @@ def _backoff(attempts: int) -> timedelta:
 
 async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedText, Accepted]], now: datetime) -> bool:
     """Record accepted messages, and the ids that no other message has; return True if unmatched receipts match."""
+    accepted = sorted(accepted, key=lambda pair: pair[0].message_id)  # the order in which messages are locked
     ids = [text.message_id for text, _ in accepted]
     recorded = await rows.fetch(
         connection,

@@ -12,9 +12,12 @@ from app.domain.events.sql import FIND_EVENTS
 from app.domain.live.reactions import ADD_UPDATES
 from app.domain.messages.receipts.application import WRITE
 from app.domain.messages.recording import RECORD_SENT
+from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.factories.messages import MESSAGES
-from tests.factories.plans import NO_HISTORIES, list_kept_plan
+from tests.factories.campaigns import add_people
+from tests.factories.conversations import open_conversations
+from tests.factories.messages import MESSAGES, add_texts
+from tests.factories.plans import NEVER_ANALYZED, NO_HISTORIES, list_kept_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -46,3 +49,13 @@ async def test_a_plan_of_a_history_with_few_rows_reads_none_but_those_that_it_ne
     conditions = [then for line, then in pairwise(lines) if is_scan(line)]
     assert conditions, "\n".join(lines)
     assert all(is_by_key(each) for each in conditions), "\n".join(lines)
+
+
+async def test_the_messages_of_a_batch_are_not_compared_with_one_another(services: Services, account: Opened) -> None:
+    pool = services.database.pool
+    await add_people(pool, 3000)
+    await open_conversations(pool)
+    await add_texts(pool)
+    lines = await list_kept_plan(pool, MESSAGES, RECORD_SENT, *ANSWERED, settings=NEVER_ANALYZED)
+
+    assert not [line for line in lines if "Join Filter" in line], "\n".join(lines)
