@@ -19,6 +19,7 @@ from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
+from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.sending import cancellation
 
@@ -55,6 +56,12 @@ SELECT coalesce(sum(recipients) FILTER (WHERE state = 'claimed'), 0)::bigint AS 
   coalesce(sum(recipients) FILTER (WHERE state IN ('queued', 'deferred')), 0)::bigint AS waiting
 FROM campaign_counts WHERE campaign_id = $1
 """
+NOTE_DEFERRED = f"""
+UPDATE campaign_recipients r SET reason = '{DEFERRED}' WHERE campaign_id = $1 AND state = 'claimed' AND reason = ''
+  AND ({messages.is_put_off("r.message_id", "$2::timestamptz")}) IS TRUE
+"""
+"""Note which texts a hand-off put off after the time `$2`: they keep no others waiting."""
+
 FIND_WAITING = f"""
 SELECT message_id FROM campaign_recipients r WHERE campaign_id = $1 AND state = 'claimed'
   AND {cancellation.IS_WAITING.format(id="r.message_id")}
@@ -194,6 +201,8 @@ class CampaignRunner:
             done = await enqueue.enqueue(connection, self.ahead, campaign.account_id, campaign.id, room, now)
             if done.stops or done.decided:
                 return done.stops
+        elif counts["waiting"]:
+            await connection.execute(NOTE_DEFERRED, campaign.id, now + DEFERRED_LOOK)
         await connection.execute(
             LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now), campaign.due_at
         )

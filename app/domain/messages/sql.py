@@ -21,6 +21,14 @@ def join(message_id: str) -> str:
     return f"JOIN messages m ON m.id = {message_id}"
 
 
+def is_put_off(id: str, instant: str) -> str:
+    """Return the condition that the text of a message waits for hours of its recipient that begin after an instant."""
+    return (
+        f"EXISTS (SELECT FROM outgoing o JOIN messages m ON m.id = o.message_id WHERE o.message_id = {id}"
+        f" AND o.due_at > {instant} AND m.deferred_until > {instant})"
+    )
+
+
 def newest_inbound_id(contact_id: str) -> str:
     """Return the id of a contact's newest inbound message, or 0."""
     return f"coalesce((SELECT max(id) FROM messages m WHERE {_inbound(contact_id)}), 0)"

@@ -8,7 +8,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.billing import service as billing
-from app.domain.campaigns import service, snapshot
+from app.domain.campaigns import enqueue, service, snapshot
 from app.domain.campaigns.planning import Candidate, Plan, Planned
 from app.domain.campaigns.runner import CampaignRunner
 from app.domain.erasure import merging
@@ -18,7 +18,7 @@ from tests.domain.campaigns.conftest import Accept, Act, Make, Run
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
-from tests.factories.messages import OUTBOUND, OUTGOING
+from tests.factories.messages import OUTBOUND, OUTGOING, calls
 from tests.factories.quiet_hours import close_for_hours
 from tests.factories.tables import ago
 
@@ -213,3 +213,22 @@ async def test_an_opt_out_is_one_to_the_last_text_that_left_and_not_to_one_that_
     await run()
 
     assert await CAMPAIGN_RECIPIENTS.where_not(opted_out_at=None).read(pool, "campaign_id") == [first.id]
+
+
+async def test_texts_that_their_hand_off_puts_off_keep_no_other_text_waiting(
+    pool: Pool, send: Make, accept: Accept, leave: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enqueue, "WINDOW", 2)
+    await add_people(pool, 3)
+    await send()
+    await accept(3)
+    before = await states(pool)
+
+    await close_for_hours(pool)
+    await leave()
+    await accept(3)
+
+    assert before == {"claimed": 2, "queued": 1}
+    assert await CAMPAIGN_RECIPIENTS.read(pool, "state", "reason") == [("claimed", "deferred")] * 3
+    assert await calls(pool) == []
+    await audit_counts(pool)
