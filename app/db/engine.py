@@ -209,17 +209,11 @@ async def connect(url: str, size: int, statement_seconds: float = 0) -> Database
 
 def open_engine(url: str, statement_seconds: float = 0, **options: Any) -> AsyncEngine:
     """Return an engine for a libpq URL, which allows options such as `sslmode` that SQLAlchemy's URLs do not."""
-    creator = partial(_dial_preferring_indexes, url, statement_seconds=statement_seconds)
+    creator = partial(dial, url, statement_seconds=statement_seconds)
     engine = create_async_engine("postgresql+asyncpg://", async_creator=creator, **options)
     event.listen(engine.sync_engine, "checkin", _note_use)
     event.listen(engine.sync_engine, "checkout", partial(_check, engine.dialect))
     return engine
-
-
-async def _dial_preferring_indexes(url: str, **options: Any) -> Any:
-    connection = await dial(url, **options)
-    await connection.execute(PREFER_INDEXES)
-    return connection
 
 
 def _note_use(_: object, record: ConnectionPoolEntry) -> None:
@@ -249,7 +243,7 @@ async def dial(url: str, *, statement_seconds: float = 0, **options: Any) -> Any
     """
     connection: Any = await asyncpg.connect(url, **options, timeout=CONNECT_SECONDS)
     try:
-        await connection.execute(_END_IDLE)
+        await connection.execute(f"{PREFER_INDEXES}; {_END_IDLE}")
         if statement_seconds:
             await connection.execute(f"SET statement_timeout = {math.ceil(1000 * statement_seconds)}")
         if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
@@ -307,8 +301,7 @@ async def _keep(connection: asyncpg.Connection) -> None:
 
 
 async def _prepare(connection: asyncpg.Connection) -> None:
-    """Prefer indexes, and translate JSON."""
-    await connection.execute(PREFER_INDEXES)
+    """Translate JSON."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
