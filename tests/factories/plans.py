@@ -14,8 +14,10 @@ NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"
 NO_SORTS = "SET LOCAL enable_sort = off"
 NEVER_ANALYZED = (
     "DELETE FROM pg_statistic",
-    "UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relkind IN ('r', 'i')",
+    "UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relname LIKE '%messages_from_%'",
 )
+"""Forgets the statistics, and the sizes of the tables of messages."""
+
 NO_HISTORIES = ("TRUNCATE messages, events CASCADE", "DELETE FROM pg_statistic", "ANALYZE messages", "ANALYZE events")
 """Empties the histories: what the tests before left in the tables and their indexes would choose the plan."""
 

@@ -67,19 +67,22 @@ SELECT message_id FROM campaign_recipients r WHERE campaign_id = $1 AND state = 
   AND {cancellation.IS_WAITING.format(id="r.message_id")}
 ORDER BY id LIMIT {CANCELED_AT_ONCE}
 """
-IN_FLIGHT = "SELECT EXISTS (SELECT FROM campaign_recipients WHERE campaign_id = $1 AND state = 'claimed')"
+IS_UNFINISHED = """
+SELECT EXISTS (SELECT FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred', 'claimed'))
+"""
 MARK_CANCELED = """
 UPDATE campaign_recipients SET state = 'canceled', reason = '', credits = 0, settled_at = $2
 WHERE message_id = ANY($1::bigint[]) AND state = 'claimed'
 """
-# The ids are found once, and their rows by the key: a plan of a time with few recipients would else find the ids again
-# for each recipient.
+# The rows are found where they were read, whatever plan PostgreSQL keeps: one of a time with few recipients would else
+# compare each of the next with all others. A row that was changed meanwhile is left to the next step.
 CANCEL_QUEUED = """
-UPDATE campaign_recipients SET state = 'canceled', body = '', original_body = NULL, due_at = NULL, credits = 0,
+UPDATE campaign_recipients r SET state = 'canceled', body = '', original_body = NULL, due_at = NULL, credits = 0,
   settled_at = $2
-WHERE campaign_id = $1 AND (state IN ('queued', 'deferred')) IS TRUE AND id = ANY(ARRAY(
-  SELECT id FROM campaign_recipients WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
-)) RETURNING id
+FROM (
+  SELECT ctid AS place_of_row FROM campaign_recipients
+  WHERE campaign_id = $1 AND state IN ('queued', 'deferred') LIMIT $3
+) next WHERE r.ctid = next.place_of_row RETURNING r.id
 """
 LOOK_AGAIN = "UPDATE campaigns SET due_at = $2 WHERE id = $1 AND due_at = $3"
 """Set the time of the next step, unless a change of the campaign, beside this step, has set or removed it."""
@@ -106,12 +109,14 @@ WHERE id = $1 AND status = 'sending' AND is_read RETURNING name
 
 
 DELETE_RECIPIENTS = """
-DELETE FROM campaign_recipients WHERE campaign_id = $1 AND id = ANY(ARRAY(
-  SELECT id FROM campaign_recipients WHERE campaign_id = $1 ORDER BY id LIMIT $2
-)) RETURNING id
+DELETE FROM campaign_recipients r USING (
+  SELECT ctid AS place_of_row FROM campaign_recipients WHERE campaign_id = $1 ORDER BY id LIMIT $2
+) next WHERE r.ctid = next.place_of_row RETURNING r.id
 """
 DELETE_COUNTS = "DELETE FROM campaign_counts WHERE campaign_id = $1"
-DELETE = "DELETE FROM campaigns WHERE id = $1"
+DELETE = """
+DELETE FROM campaigns WHERE id = $1 AND NOT EXISTS (SELECT FROM campaign_recipients WHERE campaign_id = $1)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +236,8 @@ class CampaignRunner:
         canceled = await cancellation.cancel(connection, campaign.account_id, account["balance"], ids, actor, now)
         await connection.execute(MARK_CANCELED, canceled, now)
         queued = await connection.fetch(CANCEL_QUEUED, campaign.id, now, QUEUED_AT_ONCE)
-        in_flight = await connection.fetchval(IN_FLIGHT, campaign.id)
-        next_look = now if canceled or queued else (now + SOON if in_flight else None)
+        is_unfinished = await connection.fetchval(IS_UNFINISHED, campaign.id)
+        next_look = now if canceled or queued else (now + SOON if is_unfinished else None)
         await connection.execute(LOOK_AGAIN, campaign.id, next_look, campaign.due_at)
 
     async def _delete(self, connection: Connection, campaign: DueCampaign) -> None:

@@ -178,7 +178,7 @@ async def test_a_batch_finds_each_recipient_by_its_whole_key_and_reads_no_others
         (runner.DELETE_RECIPIENTS, (runner.DELETED_AT_ONCE,)),
     ],
 )
-async def test_a_step_of_a_new_campaign_finds_the_recipients_that_it_ends_once(
+async def test_a_step_of_a_new_campaign_compares_no_recipient_that_it_ends_with_all_others(
     pool: Pool, send: Make, accept: Accept, statement: str, arguments: tuple[object, ...]
 ) -> None:
     async with statistics_of_an_empty_table(pool, CAMPAIGN_RECIPIENTS):
@@ -187,8 +187,8 @@ async def test_a_step_of_a_new_campaign_finds_the_recipients_that_it_ends_once(
         await accept(1)
         found = await plan(pool, statement, campaign.id, *arguments)
 
-    assert "AND (id = ANY (" in found
-    assert "Nested Loop" not in found
+    assert "Tid Scan" in found or "Hash Cond: (r.ctid = " in found, found
+    assert "Join Filter" not in found, found
 
 
 async def test_a_text_of_a_campaign_that_is_newer_than_the_statistics_is_found_by_its_whole_key(
