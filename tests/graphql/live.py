@@ -30,6 +30,7 @@ from tests.conftest import unit_of
 from tests.domain.messages.handing import hand_over
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
+from tests.waiting import until
 
 PHONE = "+12025550143"
 PATIENCE_SECONDS = 30.0
@@ -111,6 +112,11 @@ class Scene:
     async def dispatch(self) -> None:
         """Dispatch events, as a worker does when it is notified."""
         await open_dispatcher(self.services, self.announcer.announce).run()
+
+    async def dispatch_next(self) -> None:
+        """Dispatch events as soon as one is due: a request that is under way records it."""
+        await until(open_dispatcher(self.services, self.announcer.announce).due)
+        await self.dispatch()
 
     async def receive(self, body: str) -> None:
         """Receive a message from a contact."""
