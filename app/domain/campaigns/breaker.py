@@ -18,10 +18,10 @@ MOST_REFUSED = 5
 """The number of refusals of the sender in a row that a campaign survives."""
 
 FIND = f"""
-SELECT r.state, r.reason, r.opted_out_at FROM campaign_recipients r JOIN campaigns c ON c.id = r.campaign_id
-WHERE r.campaign_id = $1 AND r.settled_at IS NOT NULL AND r.settled_at >= coalesce(c.resumed_at, r.settled_at)
-  AND r.state IN ('delivered', 'failed')
-ORDER BY r.settled_at DESC LIMIT {LAST}
+SELECT state, reason, opted_out_at FROM campaign_recipients
+WHERE campaign_id = $1 AND settled_at >= (SELECT coalesce(resumed_at, '-infinity') FROM campaigns WHERE id = $1)
+  AND (state IN ('delivered', 'failed')) IS TRUE
+ORDER BY settled_at DESC LIMIT {LAST}
 """
 
 

@@ -42,12 +42,16 @@ DELETED_AT_ONCE = 5000
 
 # Nothing leaves the service by a step itself: what claims its texts for a call commits after it, and waits for the disk
 # of both. A step that is lost with its server is taken again.
+# Campaigns have few recipients or very many, and PostgreSQL keeps plans for the usual number: with a bitmap of all
+# results of a campaign, such a plan would read and sort them in each step rather than go through an index in its order.
+SETTINGS = """
+  set_config('synchronous_commit', 'off', true) AS commits, set_config('enable_bitmapscan', 'off', true) AS plans
+"""
 TAKE = f"""
 SELECT id, account_id, status, is_read, actor, is_deleted, due_at FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
-) due CROSS JOIN set_config('synchronous_commit', 'off', true)
-WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
+) due, {SETTINGS} WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
 """
 IS_DUE = "SELECT EXISTS (SELECT FROM campaigns WHERE due_at <= $1)"
 COUNT = f"""

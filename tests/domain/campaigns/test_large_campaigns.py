@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import breakdown, enqueue, queries, runner, service
+from app.domain.campaigns import breakdown, breaker, enqueue, queries, runner, service
 from app.domain.campaigns.breakdown import BreakdownGroup
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.paging import Window
@@ -210,3 +210,12 @@ async def test_a_text_of_a_campaign_that_is_newer_than_the_statistics_is_found_b
     )
 
     assert any("Index Cond: ((campaign_id = " in line and "AND (id = d.id))" in line for line in lines), lines
+
+
+async def test_the_last_results_of_a_campaign_are_read_in_their_order_however_many_there_are(pool: Pool) -> None:
+    settings = [NO_SEQUENTIAL_SCANS, f"SELECT * FROM {runner.SETTINGS}"]
+    found = await list_kept_plan(pool, CAMPAIGN_RECIPIENTS, breaker.FIND, 1, settings=settings)
+
+    assert not [line for line in found if "Sort" in line], found
+    assert any("Index Scan Backward using ix_campaign_recipients_settled_at" in line for line in found), found
+    assert any("Index Cond: ((campaign_id = $1) AND (settled_at >= " in line for line in found), found
