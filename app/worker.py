@@ -11,14 +11,15 @@ import uvloop
 from app import gc
 from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
+from app.jobs.notifier import Notifier
 from app.jobs.poller import tick
 from app.jobs.wakes import Wakes
 
 STOP_SECONDS = 5.0
 BATCH_SHARE = 0.8
 
-Build = Callable[[], AbstractAsyncContextManager[Sequence[Job]]]
-"""Opens the connections of the jobs, gives the jobs, and disconnects when the worker has stopped."""
+Build = Callable[[Notifier], AbstractAsyncContextManager[Sequence[Job]]]
+"""Opens the connections of the jobs, gives the jobs, and disconnects when the worker has stopped, the notifier too."""
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +34,10 @@ class Worker:
 
     async def start(self) -> None:
         """Build the jobs, consume their topics and start the poller."""
-        jobs = await self._resources.enter_async_context(self._build())
+        notifier = Notifier(self._redis_url)
+        jobs = await self._resources.enter_async_context(self._build(notifier))
         self._runners = [Runner(job) for job in jobs]
+        notifier.serve(self._runners)
         self._broker = make_broker(self._redis_url, self._runners)
         self._consumer = NotificationConsumer(self._broker)
         self._consumer.start()

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from statistics import quantiles
 
@@ -214,7 +215,7 @@ def _p95(values: Sequence[float]) -> float:
 @asynccontextmanager
 async def _course(settings: Settings, subscriber: Process) -> AsyncGenerator[Course]:
     opened = await accounts.open_accounts(settings, ENDPOINTS + 1)
-    worker = Worker(settings.redis_url or "", lambda: open_jobs(settings))
+    worker = Worker(settings.redis_url or "", partial(open_jobs, settings))
     await worker.start()
     async with open_services(settings) as services, aiohttp.ClientSession() as client:
         yield Course(services, f"http://127.0.0.1:{subscriber.port}", client, [account.id for account in opened])

@@ -79,6 +79,7 @@ from app.domain.writing import calls
 from app.domain.writing.retention import RULES as WRITING_RULES
 from app.jobs.job import Job
 from app.jobs.live import Announcer
+from app.jobs.notifier import Notifier
 from app.jobs.sweeps import end_histories, make_partitions, purge, sweep, watch_connections
 from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
@@ -133,13 +134,13 @@ log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def open_jobs(settings: Settings) -> AsyncGenerator[Sequence[Job]]:
-    """Wait for the schema, connect, and yield the jobs of a worker."""
+async def open_jobs(settings: Settings, notifier: Notifier) -> AsyncGenerator[Sequence[Job]]:
+    """Wait for the schema, connect, and yield the jobs of a worker, which notify of more work through its notifier."""
     await schema.wait_for(settings.database_url or "")
     assert settings.redis_url
     announcing = aclosing(Announcer(settings.redis_url))
     async with (
-        open_services(settings) as services,
+        open_services(settings, notifier=notifier) as services,
         open_poster(settings.tls_cert) as poster,
         announcing as announcer,
     ):

@@ -63,10 +63,13 @@ DOCUMENT_AGENT = f"messaging-oauth/{version('messaging')}"
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, statement_seconds: float = 0) -> AsyncGenerator[Services]:
+async def open_services(
+    settings: Settings, statement_seconds: float = 0, notifier: Notifier | None = None
+) -> AsyncGenerator[Services]:
     """Connect and create the services; at the end finish running work and disconnect.
 
-    A statement of a unit of work is canceled after `statement_seconds`, unless that is 0.
+    A statement of a unit of work is canceled after `statement_seconds`, unless that is 0. A given notifier is
+    disconnected too.
     """
     assert settings.database_url
     assert settings.redis_url
@@ -76,7 +79,7 @@ async def open_services(settings: Settings, statement_seconds: float = 0) -> Asy
         stack.push_async_callback(database.close)
         poster = _open_poster(settings)
         stack.push_async_callback(poster.close)
-        lines = _open_lines(settings.redis_url, stack)
+        lines = _open_lines(settings.redis_url, notifier, stack)
         services = _join(settings, database, poster, lines, _open_writers(settings, stack))
         stack.push_async_callback(services.health.close)
         stack.push_async_callback(services.connections.close)
@@ -99,10 +102,10 @@ class _Lines:
     places: Places
 
 
-def _open_lines(redis_url: str, stack: AsyncExitStack) -> _Lines:
+def _open_lines(redis_url: str, notifier: Notifier | None, stack: AsyncExitStack) -> _Lines:
     rates, shares, attempts = Rates(redis_url), Shares(redis_url), RedisAttempts(redis_url, Clock())
     places = Places(redis_url)
-    lines = _Lines(Notifier(redis_url), Listener(redis_url), rates, shares, attempts, places)
+    lines = _Lines(notifier or Notifier(redis_url), Listener(redis_url), rates, shares, attempts, places)
     for line in (lines.notifier, lines.live, lines.rates, lines.shares, lines.attempts, lines.places):
         stack.push_async_callback(line.close)
     return lines

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, TypeVar
 
@@ -139,7 +140,7 @@ def worker() -> None:
     settings = find_settings()
     environment.check(settings)
     logs.configure(settings.log_format, settings.log_level)
-    run(settings.redis_url or "", lambda: open_jobs(settings))
+    run(settings.redis_url or "", partial(open_jobs, settings))
 
 
 @app.command()

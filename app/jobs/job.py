@@ -46,6 +46,11 @@ class Runner:
         if job.watch:
             job.watch(self.start)
 
+    @property
+    def is_busy(self) -> bool:
+        """Return whether it has no free slot, or starts no more batches."""
+        return self._stopping or len(self._slots) == SLOTS
+
     def start(self) -> None:
         """Run batches until none is due; while all slots are busy, one of them runs once more. Never waits."""
         if self._stopping:

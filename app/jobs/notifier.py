@@ -1,6 +1,8 @@
 """Notifies workers of topics that have work, through Dramatiq's broker."""
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import structlog
@@ -10,6 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from app.db.redis import AWAY, open_blocking_redis
+from app.jobs.job import Runner
 from app.telemetry.logs import Throttle
 from app.telemetry.metrics import NOTIFICATIONS
 
@@ -19,6 +22,9 @@ WAKE = f"{NAMESPACE}:notified"
 """The channel on which a notifier publishes, so that idle workers look at the queue."""
 
 REST_SECONDS = 0.01
+HELP_SECONDS = 0.25
+"""The time between notifications of other workers for a topic while the slots of this one are busy."""
+
 TIMEOUT_SECONDS = 1
 UNANSWERED_MS = 1000
 
@@ -31,7 +37,10 @@ def unanswered(topic: str) -> str:
 
 
 class Notifier:
-    """Notifies topics from the code of one event loop; a separate thread communicates with Redis."""
+    """Notifies topics from the code of one event loop; a separate thread communicates with Redis.
+
+    In a worker it starts the jobs of the process itself, and notifies the other workers only while these are busy.
+    """
 
     def __init__(self, redis_url: str) -> None:
         # The broker of the worker does the maintenance of the queue.
@@ -47,6 +56,12 @@ class Notifier:
         self._notifying: asyncio.Task[None] | None = None
         self._closed = False
         self._warnings = Throttle()
+        self._runners: dict[str, Runner] = {}
+        self._helps: defaultdict[str, Throttle] = defaultdict(lambda: Throttle(HELP_SECONDS))
+
+    def serve(self, runners: Iterable[Runner]) -> None:
+        """Start these jobs of the process without Redis when their topics are notified."""
+        self._runners = {runner.job.topic: runner for runner in runners}
 
     def notify(self, topic: str) -> None:
         """Notify a worker of committed work. Returns at once and never fails: polling replaces lost notifications."""
@@ -75,6 +90,8 @@ class Notifier:
             self._notifying = None
 
     async def _notify_one(self, topic: str) -> str:
+        if self._is_served(topic):
+            return "started"
         try:
             notified = await asyncio.get_running_loop().run_in_executor(self._thread, self._enqueue, topic)
         except AWAY as error:
@@ -82,6 +99,14 @@ class Notifier:
                 log.warning("notification_failed", topic=topic, error=repr(error))
             return "failed"
         return "notified" if notified else "already_notified"
+
+    def _is_served(self, topic: str) -> bool:
+        """Start the job of the topic if it runs in this process; return whether no other worker is to be notified."""
+        if not (runner := self._runners.get(topic)):
+            return False
+        needs_help = runner.is_busy and self._helps[topic].passes()
+        runner.start()
+        return not needs_help
 
     def _enqueue(self, topic: str) -> bool:
         if not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from app.jobs.job import Job
+from app.jobs.notifier import Notifier
 from app.worker import Build, run
 from tests.waiting import never
 
@@ -72,14 +73,14 @@ def building(*jobs: Job) -> Build:
     """Return a function that builds the job without connections."""
 
     @asynccontextmanager
-    async def build() -> AsyncGenerator[Sequence[Job]]:
+    async def build(_: Notifier) -> AsyncGenerator[Sequence[Job]]:
         yield jobs
 
     return build
 
 
 @asynccontextmanager
-async def never_connected() -> AsyncGenerator[Sequence[Job]]:
+async def never_connected(_: Notifier) -> AsyncGenerator[Sequence[Job]]:
     """Never finish building."""
     _tell("connecting")
     try:

@@ -1,12 +1,15 @@
 """The notifier returns at once, coalesces notifications, and never fails."""
 
+import asyncio
+
 import pytest
 from structlog.testing import capture_logs
 
+from app.jobs.job import Job, Runner
 from app.jobs.notifier import Notifier
 from app.telemetry.metrics import REGISTRY
 from tests.jobs.conftest import Valkey
-from tests.waiting import until
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -84,3 +87,67 @@ async def test_a_closed_notifier_notifies_no_topic(valkey: Valkey) -> None:
     await notifier.close()
 
     assert waiting(valkey) == 0
+
+
+async def test_a_worker_starts_its_own_jobs_and_notifies_others_only_while_these_are_busy(valkey: Valkey) -> None:
+    begun: list[str] = []
+    permitted = asyncio.Event()
+
+    async def run() -> bool:
+        begun.append("work")
+        return await within("the test to end the batches", permitted.wait()) and False
+
+    async def due() -> bool:
+        return False
+
+    runner, notifier = Runner(Job("work", run, due)), Notifier(valkey.url)
+    notifier.serve([runner])
+    for batches in (1, 2):
+        notifier.notify("work")
+        await until(lambda: len(begun) == batches)  # noqa: B023 - awaited at once
+    before = waiting(valkey)
+    notifier.notify("work")
+    await until(lambda: waiting(valkey) == 1)
+    permitted.set()
+    await notifier.close()
+    await until(lambda: len(begun) == 3)
+    await runner.stop(1)
+
+    assert (before, waiting(valkey)) == (0, 1)
+
+
+async def test_a_worker_starts_its_own_jobs_while_redis_is_away(valkey: Valkey) -> None:
+    begun: list[str] = []
+
+    async def run() -> bool:
+        begun.append("work")
+        return False
+
+    async def due() -> bool:
+        return False
+
+    notifier = Notifier(valkey.url)
+    notifier.serve([Runner(Job("work", run, due))])
+    valkey.kill()
+
+    notifier.notify("work")
+
+    await until(lambda: begun == ["work"])
+    await notifier.close()
+
+
+async def test_a_worker_that_stops_leaves_new_work_to_others(valkey: Valkey) -> None:
+    async def run() -> bool:
+        raise AssertionError("a batch began")
+
+    async def due() -> bool:
+        return False
+
+    runner, notifier = Runner(Job("work", run, due)), Notifier(valkey.url)
+    notifier.serve([runner])
+    await runner.stop(0)
+
+    notifier.notify("work")
+    await notifier.close()
+
+    assert waiting(valkey) == 1

@@ -245,7 +245,7 @@ async def test_connections_outlive_the_batches_that_use_them(valkey: Valkey) -> 
         return not story
 
     @asynccontextmanager
-    async def build() -> AsyncGenerator[Sequence[Job]]:
+    async def build(_: Notifier) -> AsyncGenerator[Sequence[Job]]:
         story.clear()
         yield [Job("work", run, due, SOON)]
         story.append("disconnected")
