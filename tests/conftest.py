@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
@@ -133,6 +134,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _start_servers(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="tests-of-messaging-")
+    config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
     servers = Servers.start(Path(folder), durable=False)
     config.add_cleanup(servers.stop)
     os.environ["TEST_DATABASE_URL"] = servers.database_url

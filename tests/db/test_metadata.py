@@ -11,7 +11,13 @@ import pytest
 import app
 from app.db.base import Base
 
-TABLES = "import json; from app.bootstrap import METADATA; print(json.dumps(sorted(METADATA.tables)))"
+TABLES = """
+import json
+from app import gc
+gc.pause()
+from app.bootstrap import METADATA
+print(json.dumps(sorted(METADATA.tables)))
+"""
 
 
 @pytest.mark.timeout(180)
