@@ -6,7 +6,6 @@ const service = `http://127.0.0.1:${process.env.PORT ?? 8000}`;
 export default defineConfig({
   base: '/app/',
   plugins: [react()],
-  html: { cspNonce: '__NONCE__' },
   worker: { format: 'es' },
   build: {
     manifest: 'manifest.json',

@@ -9,7 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { Documentation } from './features/developers/Documentation.tsx';
 import { theme } from './theme/theme.ts';
 
-const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.nonce ?? '';
 setNonce(nonce);
 
 const place = document.getElementById('root');

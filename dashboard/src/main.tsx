@@ -14,7 +14,7 @@ import { router } from './router.tsx';
 import { theme } from './theme/theme.ts';
 import { Failure, shown, showIn } from './ui/index.ts';
 
-const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.nonce ?? '';
 setNonce(nonce);
 
 /** Toasts are loaded beside the page, with their styles; a page does without them if that fails. */

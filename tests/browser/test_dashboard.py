@@ -38,6 +38,13 @@ def test_the_first_load_fits_its_budget_and_each_page_is_a_chunk_of_its_own(buil
     assert len(pages) > 2
 
 
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_the_scripts_of_a_page_have_no_nonce_so_that_a_reload_takes_them_compiled(built: Path, entry: str):
+    page = (built / entry).read_text()
+
+    assert re.findall(r"<(\w+)[^>]* nonce=", page) == ["meta"]
+
+
 def test_the_drawing_of_charts_is_a_chunk_of_its_own_within_its_budget(built: Path):
     manifest = orjson.loads((built / "manifest.json").read_bytes())
     plot = manifest["src/ui/Plot.tsx"]
