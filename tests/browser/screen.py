@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page
+from playwright.async_api import Browser, ConsoleMessage, Error, Locator, Page, ViewportSize
 
 from app.domain.onboarding.service import Opened
 from tests.e2e.processes import free_port, is_free
@@ -41,6 +41,15 @@ async ([isAgain, all, within, colors]) => {
 Its whole answer would take three times as long, for all that passes is in it.
 """
 
+GO = "address => __TSR_ROUTER__.navigate({ href: address })"
+QUIET = """async () => {
+  const isLoading = () => document.querySelector('[aria-busy=true], [role=status][aria-label=Loading]');
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let still = 0; still < 8; still = isLoading() ? 0 : still + 1) await frame();
+}"""
+"""Waits until nothing has been loading for some frames."""
+
+NOWHERE = "/nowhere"
 TIMERS = "new Promise(done => setTimeout(done, 0))"
 """Waits for the timers of what was done: that of an opened choice begins the arrows at the present value again."""
 
@@ -57,7 +66,6 @@ class Screen:
     page: Page
     base: str
     axe: str = field(repr=False)
-    width: int = WIDE
     complaints: list[str] = field(default_factory=list)
     is_altered: bool = False
 
@@ -87,6 +95,18 @@ class Screen:
         """Open a page of the dashboard."""
         await self.page.goto(f"{self.base}/app{path}")
         await self.heading().wait_for()
+
+    async def go(self, path: str) -> None:
+        """Go to a page as a link of the dashboard does, without loading that again; wait until nothing is loading."""
+        await self.page.evaluate(GO, path)
+        await self.page.evaluate(QUIET)
+
+    async def narrow(self, path: str) -> None:
+        """Make the window as narrow as a phone, and come to a page from another one."""
+        await self.page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+        await self.page.evaluate(GO, NOWHERE)
+        await self.heading("Not found").wait_for()
+        await self.go(path)
 
     async def read(self, path: str) -> None:
         """Open a page for developers."""
@@ -174,7 +194,7 @@ class Shelf:
     """Windows of one browser that later tests use again: the dashboard is in their memory, loaded and compiled."""
 
     browser: Browser
-    _free: dict[int, list[Page]] = field(default_factory=dict)
+    _free: list[Page] = field(default_factory=list)
     _port: int = field(default_factory=free_port)
 
     def port(self) -> int:
@@ -185,10 +205,13 @@ class Shelf:
 
     async def take(self, width: int, is_new: bool) -> Page:
         """Return a window that knows nobody; a new one has loaded nothing yet either."""
-        if not is_new and self._free.get(width):
-            return self._free[width].pop()
+        size: ViewportSize = {"width": width, "height": HEIGHT}
+        if not is_new and self._free:
+            page = self._free.pop()
+            await page.set_viewport_size(size)
+            return page
         context = await self.browser.new_context(
-            viewport={"width": width, "height": HEIGHT},
+            viewport=size,
             locale="en-US",
             timezone_id="America/Chicago",
             reduced_motion="reduce",
@@ -203,7 +226,7 @@ class Shelf:
         except Error:
             await screen.page.context.close()
         else:
-            self._free.setdefault(screen.width, []).append(screen.page)
+            self._free.append(screen.page)
 
     async def _clean(self, screen: "Screen") -> None:
         page, context = screen.page, screen.page.context
@@ -219,7 +242,6 @@ class Shelf:
         await page.evaluate("localStorage.clear(); sessionStorage.clear()")
         await context.clear_cookies()
         await page.mouse.move(-1, -1)
-        await page.set_viewport_size({"width": screen.width, "height": HEIGHT})
         await page.emulate_media(color_scheme="null")
         screen.stop_listening()
 
@@ -235,7 +257,7 @@ class Windows:
 
     async def stranger(self, width: int = WIDE, *, is_new: bool = False) -> Screen:
         """Open a window of a person who is not signed in."""
-        screen = Screen(await self.shelf.take(width, is_new), self.base, self.axe, width)
+        screen = Screen(await self.shelf.take(width, is_new), self.base, self.axe)
         self.opened.append(screen)
         screen.listen()
         return screen

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from app.domain.accounts.sessions import Visitor
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Windows
+from tests.browser.screen import Windows
 from tests.factories.accounts import AUDIT_ENTRIES, SESSIONS, USERS, add_session, add_user, id_of_user
 from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS, add_clients
 from tests.graphql.live import Scene
@@ -46,10 +46,9 @@ async def test_an_owner_sees_all_sessions_and_ends_the_own_others_by_keyboard(
     assert (
         await SESSIONS.where(user_id=await id_of_user(scene.services, email=account.email)).count(scene.services) == 1
     )
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/settings/sessions")
-    await narrow.sees("Where others are signed in")
-    await narrow.check(pictures, "settings-sessions-narrow")
+    await screen.narrow("/settings/sessions")
+    await screen.sees("Where others are signed in")
+    await screen.check(pictures, "settings-sessions-narrow")
 
 
 async def test_a_member_sees_the_own_sessions_and_applications_and_changes_the_own_name(
@@ -62,10 +61,10 @@ async def test_a_member_sees_the_own_sessions_and_applications_and_changes_the_o
     await screen.open("/settings/sessions")
     await screen.sees("This browser")
     await expect(screen.page.get_by_text("Where others are signed in")).to_have_count(0)
-    await screen.open("/settings/applications")
+    await screen.go("/settings/applications")
     await screen.sees("No application acts for you.")
     await expect(screen.page.get_by_role("button", name="Register an application")).to_have_count(0)
-    await screen.open("/settings/profile")
+    await screen.go("/settings/profile")
     await screen.fill("First name", "Ann")
     await screen.press("Save the name")
     await screen.sees("Saved")

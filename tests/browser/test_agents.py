@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.agents.runner import AgentRunner
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import Screen, Windows
 from tests.factories.agents import AGENT_RUNS, AGENTS, KNOWLEDGE, add_agent
 from tests.factories.clocks import Later
 from tests.graphql.live import Scene
@@ -122,10 +122,9 @@ async def test_a_draft_is_changed_and_sent(windows: Windows, scene: Scene, accou
     await page.get_by_role("textbox", name="Draft").wait_for(state="hidden")
     assert await AGENT_RUNS.only(scene.services, "draft", "status") == ("From 9 to 5.", "sending")
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/agents/{id}?tab=runs")
-    await narrow.sees("Under way")
-    await narrow.check(pictures, "agent-runs-narrow")
+    await screen.narrow(f"/agents/{id}?tab=runs")
+    await screen.sees("Under way")
+    await screen.check(pictures, "agent-runs-narrow")
 
 
 async def test_a_draft_is_discarded_and_an_unknown_agent_is_not_found(windows: Windows, scene: Scene, account: Opened):
@@ -137,5 +136,5 @@ async def test_a_draft_is_discarded_and_an_unknown_agent_is_not_found(windows: W
     await screen.press("Discard")
     await screen.page.get_by_role("textbox", name="Draft").wait_for(state="hidden")
     assert await AGENT_RUNS.only(scene.services, "outcome") == "discarded"
-    await screen.open("/agents/999999999")
+    await screen.go("/agents/999999999")
     await screen.sees("There is no such agent.")

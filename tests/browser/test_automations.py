@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from app.domain.automations.runner import AutomationRunner
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import Screen, Windows
 from tests.factories.automations import AUTOMATIONS, WATCHED_KEYWORDS
 from tests.factories.contacts import CONTACT_TAGS
 from tests.graphql.live import Scene
@@ -104,12 +104,11 @@ async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
     await screen.sees("When a contact waits 2 hours for a reply")
     assert await AUTOMATIONS.only(scene.services, "status") == "paused"
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/automations")
-    await narrow.sees("When a contact waits 2 hours for a reply")
-    await narrow.check(pictures, "automations-narrow")
-    await narrow.open("/automations/999999999")
-    await narrow.sees("There is no such automation.")
+    await screen.narrow("/automations")
+    await screen.sees("When a contact waits 2 hours for a reply")
+    await screen.check(pictures, "automations-narrow")
+    await screen.go("/automations/999999999")
+    await screen.sees("There is no such automation.")
 
 
 async def make_and_activate(screen: Screen, name: str) -> None:
@@ -181,10 +180,9 @@ async def test_a_keyword_is_watched_changed_and_removed(
     await expect(page.get_by_role("switch", name="Watch menu")).not_to_be_checked()
     assert await WATCHED_KEYWORDS.only(scene.services, "keyword", "reply", "is_active") == ("menu", "Soup.", False)
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/keywords")
-    await narrow.sees("MENU")
-    await narrow.check(pictures, "keywords-narrow")
+    await screen.narrow("/keywords")
+    await screen.sees("MENU")
+    await screen.check(pictures, "keywords-narrow")
     await screen.press("Remove menu")
     await screen.press("Remove the keyword")
     await screen.sees("A keyword answers people who text one word")

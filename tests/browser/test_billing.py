@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings.payments import OfferedPlan
-from tests.browser.screen import NARROW, Screen, Shelf, Windows
+from tests.browser.screen import Screen, Shelf, Windows
 from tests.factories.accounts import USERS
 from tests.factories.billing import BALANCE_ALERTS, PAYMENTS, balance_of, debit_at
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS
@@ -91,10 +91,9 @@ async def test_the_spending_is_a_chart_by_day_week_and_month(
     numbers = screen.page.get_by_role("region", name="The numbers of the chart").get_by_role("row")
     assert await numbers.count() in (13, 14)
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/billing")
-    await narrow.page.locator("figure canvas").wait_for()
-    await narrow.check(pictures, "billing-narrow")
+    await screen.narrow("/billing")
+    await screen.page.locator("figure canvas").wait_for()
+    await screen.check(pictures, "billing-narrow")
 
 
 async def test_credits_are_requested_of_the_operator_and_a_warning_is_set_by_keyboard(
@@ -189,10 +188,9 @@ async def test_the_ledger_is_filtered_by_the_address_and_leads_to_the_text(
     await table.get_by_role("link").first.click()
     await page.wait_for_url("**/inbox/open/*")
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/billing/transactions")
-    await narrow.page.get_by_role("region", name="Transactions").wait_for()
-    await narrow.check(pictures, "ledger-narrow")
+    await screen.narrow("/billing/transactions")
+    await screen.page.get_by_role("region", name="Transactions").wait_for()
+    await screen.check(pictures, "ledger-narrow")
 
 
 async def test_a_member_reads_the_balance_and_cannot_pay(windows: Windows, services: Services, account: Opened):

@@ -68,7 +68,7 @@ async def test_a_sequence_an_automation_and_a_merge_are_done_by_keyboard_alone(
     await screen.heading("Welcome").wait_for()
     assert await SEQUENCE_STEPS.read(scene.services, "body") == ["Welcome! Reply STOP to opt out."]
 
-    await screen.open("/automations/new")
+    await screen.go("/automations/new")
     await screen.type("Name", "Greet")
     await screen.choose("Action 1", "Add a tag")
     await screen.type("Tag", "new")
@@ -79,7 +79,7 @@ async def test_a_sequence_an_automation_and_a_merge_are_done_by_keyboard_alone(
     await page.get_by_role("button", name="Pause").wait_for()
     assert await AUTOMATIONS.only(scene.services, "name", "status") == ("Greet", "active")
 
-    await screen.open("/contacts/duplicates")
+    await screen.go("/contacts/duplicates")
     await screen.enter("Merge +1 202-555-0144 into +1 202-555-0143")
     await page.get_by_role("dialog").get_by_role("cell", name="Anna", exact=True).wait_for()
     await screen.enter("Merge, and delete Anna")

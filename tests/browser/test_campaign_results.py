@@ -8,7 +8,7 @@ import pytest
 
 from app.domain.campaigns import service
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import Screen, Windows
 from tests.browser.sending import Sending
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.campaigns import CAMPAIGNS, add_people, states
@@ -153,10 +153,9 @@ async def test_results_show_states_reasons_groups_and_a_diagnosis(
     await page.get_by_role("columnheader", name="Failed").wait_for()
     assert "by=segments" in page.url
     await screen.check(pictures, "campaign-results")
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/campaigns/{id}")
-    await see_states(narrow, "13Delivered")
-    await narrow.check(pictures, "campaign-results-narrow")
+    await screen.narrow(f"/campaigns/{id}")
+    await see_states(screen, "13Delivered")
+    await screen.check(pictures, "campaign-results-narrow")
 
 
 async def test_figures_lead_to_the_people_concerned(
@@ -184,10 +183,9 @@ async def test_figures_lead_to_the_people_concerned(
     await page.get_by_role("link", name="Spring").click()
     await screen.heading("Spring").wait_for()
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/campaigns/{id}/recipients?state=failed")
-    await narrow.page.get_by_role("cell", name="+1 500-555-0101").first.wait_for()
-    await narrow.check(pictures, "campaign-recipients-narrow")
+    await screen.narrow(f"/campaigns/{id}/recipients?state=failed")
+    await screen.page.get_by_role("cell", name="+1 500-555-0101").first.wait_for()
+    await screen.check(pictures, "campaign-recipients-narrow")
 
 
 async def test_many_recipients_are_shown_page_by_page(

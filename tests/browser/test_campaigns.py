@@ -11,7 +11,7 @@ from playwright.async_api import expect
 from app.domain.campaigns import service as campaigns
 from app.domain.contacts import service as contacts
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import Screen, Windows
 from tests.browser.sending import BODY, Sending
 from tests.factories.billing import balance_of
 from tests.factories.campaigns import CAMPAIGNS, add_people
@@ -222,12 +222,10 @@ async def test_a_check_shows_parts_dear_characters_and_the_hours_of_each_zone(
     await screen.press("Next person")
     await screen.sees("2 of ")
     await screen.check(pictures, "campaign-check-table")
-    narrow = await windows.owner(account, NARROW)
     for step in ("audience", "message", "when", "check"):
-        await narrow.open(f"/campaigns/{id}?step={step}&when=local&at=2027-01-05T10:00")
-        await narrow.page.get_by_role("navigation", name="Steps").wait_for()
-        await narrow.page.wait_for_load_state("networkidle")
-        await narrow.check(pictures, f"campaign-{step}-narrow")
+        await screen.narrow(f"/campaigns/{id}?step={step}&when=local&at=2027-01-05T10:00")
+        await page.get_by_role("navigation", name="Steps").wait_for()
+        await screen.check(pictures, f"campaign-{step}-narrow")
 
 
 async def test_a_test_is_sent_to_a_phone_once_and_costs_its_credits(
@@ -367,10 +365,9 @@ async def test_campaigns_are_found_by_name_and_state(windows: Windows, scene: Sc
     await screen.sees("No campaign matches.")
     await page.reload()
     await screen.sees("No campaign matches.")
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/campaigns")
-    await narrow.sees("Autumn sale")
-    await narrow.check(pictures, "campaigns-narrow")
+    await screen.narrow("/campaigns")
+    await screen.sees("Autumn sale")
+    await screen.check(pictures, "campaigns-narrow")
 
 
 async def test_a_campaign_is_duplicated_and_deleted(windows: Windows, scene: Scene, account: Opened):

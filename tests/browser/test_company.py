@@ -96,12 +96,13 @@ async def test_a_member_opens_every_page_of_the_settings_and_is_told_the_scope_o
 ):
     await USERS.where(email=account.email).change(scene.services, role="member")
     screen = await windows.owner(account)
+    await screen.open("/")
     for name, scope in FORBIDDEN.items():
-        await screen.open(f"/settings/{name}")
+        await screen.go(f"/settings/{name}")
         await screen.heading("Not for your role").wait_for()
         await screen.sees(scope)
     for name in OPEN:
-        await screen.open(f"/settings/{name}")
+        await screen.go(f"/settings/{name}")
         await screen.page.get_by_role("navigation", name="Settings").wait_for()
         await expect(screen.page.get_by_role("alert")).to_have_count(0)
     assert not screen.complaints

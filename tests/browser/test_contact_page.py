@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Windows
+from tests.browser.screen import Windows
 from tests.browser.test_contacts import work
 from tests.factories.accounts import USERS
 from tests.factories.contacts import CONTACTS, add_contacts, id_of_contact
@@ -42,10 +42,9 @@ async def test_the_timeline_shows_texts_and_changes_and_follows_them_live(
     await screen.press("Show earlier")
     await timeline.get_by_text("Hello, is there a table at eight?").wait_for()
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/contacts/{id}")
-    await narrow.sees("Text 39")
-    await narrow.check(pictures, "contact-page-narrow")
+    await screen.narrow(f"/contacts/{id}")
+    await screen.sees("Text 39")
+    await screen.check(pictures, "contact-page-narrow")
 
 
 async def test_a_contact_is_assigned_and_its_custom_fields_are_written(windows: Windows, scene: Scene, account: Opened):

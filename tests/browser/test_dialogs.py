@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
-from tests.browser.screen import NARROW, Screen, Windows
-from tests.browser.test_every_page import GO, QUIET, SMALL
+from tests.browser.screen import NARROW, QUIET, Screen, Windows
+from tests.browser.test_every_page import SMALL
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -48,8 +48,7 @@ async def test_every_dialog_is_sound_on_a_phone_keeps_the_focus_and_gives_it_bac
     await screen.open("/")
     for path, names in DIALOGS.items():
         id = ids.get(path.partition("/$id")[0], 0)
-        await screen.page.evaluate(GO, path.replace("$view", "open").replace("$id", str(id)))
-        await screen.page.evaluate(QUIET)
+        await screen.go(path.replace("$view", "open").replace("$id", str(id)))
         for name in names:
             await open_and_leave(screen, name)
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
-from tests.browser.screen import HEIGHT, NARROW, Screen, Windows
+from tests.browser.screen import GO, HEIGHT, NARROW, QUIET, Screen, Windows
 from tests.graphql.live import Scene
 
 pytestmark = pytest.mark.anyio
@@ -21,15 +21,7 @@ PARTS = 3
 """The tests that share the pages, so that as many processes open them."""
 
 ROUTES = "Object.keys(__TSR_ROUTER__.routesByPath)"
-GO = "address => __TSR_ROUTER__.navigate({ href: address })"
 REDIRECTS = {"/inbox", "/settings", "/signed-in"}
-QUIET = """async () => {
-  const isLoading = () => document.querySelector('[aria-busy=true], [role=status][aria-label=Loading]');
-  const frame = () => new Promise(requestAnimationFrame);
-  for (let still = 0; still < 8; still = isLoading() ? 0 : still + 1) await frame();
-}"""
-"""Waits until nothing has been loading for some frames."""
-
 WATCH = """() => {
   const fields = 'input:not([type=hidden]), select, textarea';
   const interactive = `a[href], button, summary, ${fields}, [role=button], [role=switch], [tabindex="0"]`;

@@ -74,13 +74,12 @@ async def test_the_texts_of_a_week_are_a_chart_with_its_finding_and_a_table(
     await drawn(screen)
     await screen.check()
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/")
-    await narrow.sees("104 texts were sent")
-    assert 250 < await drawn(narrow) < NARROW
-    await narrow.check(pictures, "home-chart-narrow")
-    await narrow.page.set_viewport_size({"width": 700, "height": 844})
-    await narrow.page.wait_for_function(f"() => ({INK})() > 500")
+    await screen.narrow("/")
+    await screen.sees("104 texts were sent")
+    assert 250 < await drawn(screen) < NARROW
+    await screen.check(pictures, "home-chart-narrow")
+    await screen.page.set_viewport_size({"width": 700, "height": 844})
+    await screen.page.wait_for_function(f"() => ({INK})() > 500")
 
 
 async def test_items_that_need_attention_are_listed_with_links(

@@ -60,8 +60,9 @@ async def test_a_failed_text_says_why_and_when_in_its_thread_and_in_the_timeline
     when = "Failed Feb 3, 2026, 9:04 AM."
     screen = await windows.owner(account)
     id, contact_id = await CONVERSATIONS.only(scene.services, "id", "contact_id")
+    await screen.open("/")
     for path in (f"/inbox/open/{id}", f"/contacts/{contact_id}"):
-        await screen.open(path)
+        await screen.go(path)
         explained = screen.page.locator("main").get_by_text(said)
         await explained.wait_for()
         assert when in " ".join((await explained.inner_text()).split())
@@ -191,6 +192,7 @@ async def test_stage_and_tags_of_a_contact_are_changed_beside_the_conversation(
     await screen.page.keyboard.press("Enter")
     await until(lambda: contact_of(scene, "tags", ["vip"]))
     await until(lambda: contact_of(scene, "pipeline_stage", "qualified"))
+    await screen.page.get_by_role("alert").filter(has_text="Tagged vip").hover()  # the toasts stay meanwhile
     await screen.check()
     await undo(screen, "Tagged vip")
     await until(lambda: contact_of(scene, "tags", []))

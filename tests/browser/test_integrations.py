@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from app.bootstrap import open_applier, open_booking_texts
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import HEIGHT, NARROW, Screen, Windows
 from tests.domain.crm.conftest import Shop, shop
 from tests.factories.contacts import CONTACT_TAGS, CONTACTS
 from tests.factories.crm import CRM_CONNECTIONS, CRM_PUSHES
@@ -149,16 +149,14 @@ async def book(scene: Scene, served: Served, path: str, secret: str) -> int:
     return answer.status_code
 
 
-async def find_texts(screen: Screen, path: str) -> None:
-    """Open the booking on the page of its tool."""
-    await screen.open(path)
+async def find_texts(screen: Screen) -> None:
+    """Open the booking, on the page of its tool."""
     await screen.page.locator("summary", has_text="Check-up").click()
     await screen.sees("Reminder on the day before, due")
 
 
 async def find_in_inbox(screen: Screen) -> None:
-    """Open the conversation with the text about the booking."""
-    await screen.open("/inbox")
+    """Open the conversation with the text about the booking, in the inbox."""
     await screen.page.get_by_role("link", name="your Check-up is booked").click()
     await screen.page.get_by_role("log").get_by_text("your Check-up is booked").wait_for()
 
@@ -169,26 +167,30 @@ async def test_a_scheduling_tool_is_added_and_the_text_about_a_booking_is_in_the
     screen = await windows.owner(account)
     page = screen.page
     await add_tool(screen, pictures)
-    secret, path, integration = await shown_secret(page), await shown_address(page), page.url
+    secret, path = await shown_secret(page), await shown_address(page)
+    tool = urlsplit(page.url).path.removeprefix("/app")
     await screen.check(pictures, "integration-tool-new")
     await screen.fill("Reminder, an hour before", "")
     await screen.press("Save the texts")
     await screen.sees("Saved")
     status = await book(scene, served, path, secret)
-    await find_texts(screen, urlsplit(integration).path.removeprefix("/app"))
+    await screen.open(tool)
+    await find_texts(screen)
     await screen.check(pictures, "integration-tool")
     hidden = secret not in await page.content()
     texts = open_booking_texts(scene.services)
     while await texts.due():
         await texts.run()
     await scene.dispatch()
+    await screen.go("/inbox")
     await find_in_inbox(screen)
     await screen.check(pictures, "inbox-booking")
-    narrow = await windows.owner(account, NARROW)
-    await find_in_inbox(narrow)
-    await narrow.check(pictures, "inbox-booking-narrow")
-    await find_texts(narrow, urlsplit(integration).path.removeprefix("/app"))
-    await narrow.check(pictures, "integration-tool-narrow")
+    await screen.narrow("/inbox")
+    await find_in_inbox(screen)
+    await screen.check(pictures, "inbox-booking-narrow")
+    await screen.go(tool)
+    await find_texts(screen)
+    await screen.check(pictures, "integration-tool-narrow")
 
     assert status == 202
     assert hidden
@@ -233,10 +235,10 @@ async def test_a_crm_shows_its_synchronization_and_a_refused_change_is_tried_aga
     await screen.press("Synchronize again")
     await screen.sees("The contacts of the CRM are fetched.")
     await CRM_CONNECTIONS.change(scene.services, state="lost")
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/settings/integrations/{shop.integration_id}")
-    await narrow.sees("Connection lost")
-    await narrow.check(pictures, "integration-crm-narrow")
+    await page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+    await page.reload()
+    await screen.sees("Connection lost")
+    await screen.check(pictures, "integration-crm-narrow")
     await screen.press("Disconnect")
     await page.get_by_role("dialog").get_by_role("button", name=re.compile("Disconnect")).click()
     await screen.heading("Integrations").wait_for()

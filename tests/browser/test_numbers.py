@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Windows, shown
+from tests.browser.screen import Windows, shown
 from tests.factories.accounts import USERS
 from tests.factories.carriers import CONNECTIONS, add_connection, add_minute
 from tests.factories.numbers import PHONE_NUMBERS, add_number
@@ -87,10 +87,9 @@ async def test_a_number_is_renamed_chosen_paused_and_released(
     await screen.heading("Numbers").wait_for()
     await page.get_by_role("link", name=shown(SECOND)).wait_for(state="hidden")
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open("/numbers")
-    await narrow.sees("Too few results")
-    await narrow.check(pictures, "numbers-narrow")
+    await screen.narrow("/numbers")
+    await screen.sees("Too few results")
+    await screen.check(pictures, "numbers-narrow")
 
 
 async def test_a_connection_shows_its_health_and_is_tested_paused_and_removed(
@@ -121,10 +120,9 @@ async def test_a_connection_shows_its_health_and_is_tested_paused_and_removed(
     await screen.press("Remove Second carrier")
     await screen.sees("Connect your own carrier")
 
-    narrow = await windows.owner(account, NARROW)
-    await narrow.open(f"/numbers/{await PHONE_NUMBERS.only(scene.services, 'id')}")
-    await narrow.sees("Nothing is deducted.")
-    await narrow.check(pictures, "number-narrow")
+    await screen.narrow(f"/numbers/{await PHONE_NUMBERS.only(scene.services, 'id')}")
+    await screen.sees("Nothing is deducted.")
+    await screen.check(pictures, "number-narrow")
 
 
 async def test_a_member_may_change_numbers_and_an_unknown_one_is_not_found(
@@ -134,5 +132,5 @@ async def test_a_member_may_change_numbers_and_an_unknown_one_is_not_found(
     screen = await windows.owner(account)
     await screen.open("/numbers")
     await screen.page.get_by_role("button", name="Connect a carrier").wait_for()
-    await screen.open("/numbers/999999999")
+    await screen.go("/numbers/999999999")
     await screen.sees("There is no such number, or it was released.")

@@ -235,7 +235,7 @@ async def test_a_phone_shows_segments_and_the_place_of_a_refused_value(
     await narrow.open("/segments")
     await narrow.sees("tags has any of vip")
     await narrow.check(pictures, "segments-narrow")
-    await narrow.open(f"/segments/{id}")
+    await narrow.go(f"/segments/{id}")
     await narrow.press("Add a condition")
     await choose(narrow, "Field", "First name")
     await page.get_by_role("textbox", name="Value of First name").fill("x" * 201)

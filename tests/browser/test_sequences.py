@@ -127,11 +127,11 @@ async def test_a_phone_shows_sequences_in_every_state(windows: Windows, scene: S
     await narrow.open("/sequences")
     await narrow.sees("2 texts")
     await narrow.check(pictures, "sequences-narrow")
-    await narrow.open(f"/sequences/{id}?status=exited")
+    await narrow.go(f"/sequences/{id}?status=exited")
     await narrow.sees("Nobody is in this state.")
     await narrow.sees("2 days later, at 10:00 of their day")
     await narrow.check(pictures, "sequence-narrow")
-    await narrow.open("/sequences/4711")
+    await narrow.go("/sequences/4711")
     await narrow.sees("There is no such sequence.")
 
 
@@ -238,7 +238,7 @@ async def test_the_texts_of_a_sequence_are_shown_as_one_contact_would_get_them(
     await screen.sees("2 texts for 2 credits")
     await screen.check(pictures, "sequence-preview")
 
-    await screen.open(f"/sequences/{id}/edit")
+    await screen.go(f"/sequences/{id}/edit")
     await page.get_by_role("textbox", name="Text 2").fill("Two days on, {first_name}.")
     await page.get_by_role("combobox", name="Preview for").fill("Ana")
     await page.get_by_role("option", name="Ana").click()

@@ -10,7 +10,6 @@ from playwright.async_api import Route, expect
 
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows
-from tests.browser.test_every_page import GO
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
@@ -217,10 +216,10 @@ async def test_a_phone_shows_the_tab_of_the_page_after_each_way_to_it(windows: W
     tabs = screen.page.get_by_role("navigation", name="Settings")
     await screen.open("/settings/sessions")
     await expect(tabs.get_by_role("link", name="Sessions")).to_be_in_viewport(ratio=1)
-    await screen.page.evaluate(GO, "/settings/profile")
+    await screen.go("/settings/profile")
     await screen.heading("You").wait_for()
     await expect(tabs.get_by_role("link", name="You")).to_be_in_viewport(ratio=1)
-    await screen.page.evaluate(GO, "/settings/audit")
+    await screen.go("/settings/audit")
     await screen.heading("Audit log").wait_for()
     await expect(tabs.get_by_role("link", name="Audit log")).to_be_in_viewport(ratio=1)
 
@@ -240,6 +239,6 @@ async def test_an_owner_names_the_company_and_every_page_of_the_settings_is_soun
     assert "account_changed" in await AUDIT_ENTRIES.read(scene.services, "action")
 
     for name in PAGES:
-        await screen.open(f"/settings/{name}")
+        await screen.go(f"/settings/{name}")
         await expect(screen.page.get_by_role("status", name="Loading")).to_have_count(0)
         await screen.check(pictures, f"settings-{name}")

@@ -14,8 +14,8 @@ from app.domain.campaigns.audience import Audience
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.browser.population import populate
-from tests.browser.screen import Screen, Windows
-from tests.browser.test_every_page import GO, QUIET, ROUTES, addresses
+from tests.browser.screen import QUIET, Screen, Windows
+from tests.browser.test_every_page import ROUTES, addresses
 from tests.browser.test_inbox_team import BEN, add_colleague
 from tests.factories.campaigns import CAMPAIGNS
 from tests.graphql.live import Scene
@@ -71,7 +71,7 @@ async def test_every_page_says_that_its_data_is_missing_and_loads_it_on_request(
     wrong = dict[str, Any]()
     for path, address in (await pages_of(screen, ids)).items():
         await screen.page.route("**/graphql", cut if sentence == UNANSWERED else refuse)
-        await go(screen, address)
+        await screen.go(address)
         texts = await screen.page.locator(ALERTS).all_inner_texts()
         if path not in FORMS and not any(sentence in text for text in texts):
             wrong[path] = (await screen.page.locator("main").inner_text())[:300]
@@ -93,7 +93,7 @@ async def test_every_page_that_is_opened_without_a_connection_says_so_and_opens_
     pages = await pages_of(screen, ids)
     await screen.page.context.set_offline(True)
     for path, address in pages.items():
-        await go(screen, address)
+        await screen.go(address)
         text = await screen.page.locator("main").inner_text()
         if path not in FORMS and UNANSWERED not in text and UNLOADED not in text:
             wrong[path] = text[:300]
@@ -178,7 +178,7 @@ async def test_a_page_whose_content_could_not_be_loaded_opens_when_it_is_tried_a
     page = screen.page
     await page.route(f"**/{name}-*.js", cut)
     await screen.open("/settings/profile")
-    await go(screen, f"/campaigns/{id}")
+    await screen.go(f"/campaigns/{id}")
     await screen.heading("This page failed").wait_for()
     await page.unroute(f"**/{name}-*.js")
     await screen.press("Try again")
@@ -219,7 +219,7 @@ async def test_a_member_is_told_which_scope_a_page_needs_and_meets_no_refusal_on
     await screen.open("/settings/profile")
     wrong = dict[str, Any]()
     for path, address in (await pages_of(screen, ids)).items():
-        await go(screen, address)
+        await screen.go(address)
         scope = await screen.page.evaluate(SCOPE, path.partition(" ")[0])
         text = await screen.page.locator("main").inner_text()
         if (scope in OWN) != ("Not for your role" in text and f"the scope {scope}" in text):
@@ -227,7 +227,7 @@ async def test_a_member_is_told_which_scope_a_page_needs_and_meets_no_refusal_on
         if refused := await screen.page.locator(ALERTS).all_inner_texts():
             wrong[f"{path} is refused"] = refused
     assert not wrong, wrong
-    await go(screen, "/settings/company")
+    await screen.go("/settings/company")
     await screen.page.get_by_role("link", name="Go to the first page").click()
     await screen.heading("Hello, Ben").wait_for()
 
@@ -235,12 +235,6 @@ async def test_a_member_is_told_which_scope_a_page_needs_and_meets_no_refusal_on
 async def pages_of(screen: Screen, ids: Mapping[str, int]) -> Mapping[str, str]:
     """Return the addresses of all pages, in their order."""
     return dict(sorted(addresses(await screen.page.evaluate(ROUTES), ids).items()))
-
-
-async def go(screen: Screen, address: str) -> None:
-    """Open a page, and wait until nothing of it is loading."""
-    await screen.page.evaluate(GO, address)
-    await screen.page.evaluate(QUIET)
 
 
 async def retry(screen: Screen) -> list[str]:
