@@ -167,7 +167,7 @@ class Course:
             "content-type": "application/json",
             "webhook-id": id,
             "webhook-timestamp": str(at),
-            "webhook-signature": signing.sign([secret], id, at, row["body"]),
+            "webhook-signature": signing.sign([signing.Signer(secret)], id, at, row["body"]),
             "webhook-event": EVENT,
             "webhook-attempt": "1",
         }

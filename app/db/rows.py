@@ -27,6 +27,15 @@ def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
     return () if all(value == usual for value in values) else values
 
 
+def integers(values: Sequence[int | None]) -> str:
+    """Return a column of integers as the text of an array, for `$1::text::bigint[]`.
+
+    For each element of a list, asyncpg finds out whether it is a list too, which takes longer than the element.
+    """
+    texts = ["NULL" if value is None else str(value) for value in values]
+    return f"{{{','.join(texts)}}}"
+
+
 def _shaped(shape: Callable[..., R], rows: Sequence[Any]) -> list[R]:
     """Return the rows as objects; named tuples with the fields in the order of the columns are made by their places."""
     if rows and getattr(shape, "_fields", None) == tuple(rows[0].keys()):

@@ -23,13 +23,13 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import Message
 from app.domain.notices.models import Notice, NoticeKind
 from app.domain.sequences.models import Enrollment, EnrollmentStatus
-from app.domain.webhooks.models import Delivery
+from app.domain.webhooks import erasure as webhooks
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
 """The unit does not read the rows that these statements change."""
 
 MERGED = "merged"
-BY_ID = (IntegrationEvent, Booking, EventRow, Delivery, Recipient, Enrollment)
+BY_ID = (IntegrationEvent, Booking, EventRow, Recipient, Enrollment)
 
 
 async def end_work(unit: UnitOfWork, other: Contact) -> None:
@@ -51,6 +51,7 @@ async def move(unit: UnitOfWork, other: Contact, into: Contact) -> None:
     await _move_notices(unit, other, into)
     texts = update(CrmPush).where(CrmPush.contact_id == other.id, CrmPush.message_id.is_not(None))
     await unit.execute(texts.values(contact_id=into.id).execution_options(**UNREAD))
+    await webhooks.move(unit, other.id, into.id)  # by the events, which move next
     for table in BY_ID:
         own = update(table).where(table.account_id == unit.actor.account_id, table.contact_id == other.id)
         await unit.execute(own.values(contact_id=into.id).execution_options(**UNREAD))

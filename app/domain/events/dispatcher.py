@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.db.engine import CONTENDED, UNREACHABLE, Connection, Database
+from app.db.rows import integers
 from app.domain.events import failures, sql
 from app.domain.events.isolation import isolate
 from app.domain.events.pauses import Pauses
@@ -85,7 +86,7 @@ class Dispatcher:
             if events:
                 await react(batch)
             done = [row["account_id"] for row in waiting], [row["event_id"] for row in waiting]
-            await connection.execute(sql.DELETE, *done)
+            await connection.execute(sql.DELETE, *map(integers, done))
         return batch
 
     async def _react(self, batch: Batch) -> None:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Text, and_, cast, delete, select, text, update
+from sqlalchemy import ColumnElement, Text, and_, cast, delete, text, update
 
 from app.domain.events import sql
+from app.domain.events.history import ids_of
 from app.domain.events.models import EventRow, FailedReaction, WaitingEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -21,15 +22,10 @@ async def hold_dispatch(unit: UnitOfWork) -> None:
     unit.notify("events")
 
 
-def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:
-    """Select the ids of the events of a contact."""
-    return select(EventRow.id).where(_is_of(unit, contact_id))
-
-
 async def empty(unit: UnitOfWork, contact_id: int) -> None:
     """Empty the events of a contact, and remove them from the outbox and from the failed reactions."""
     for queue in (WaitingEvent, FailedReaction):
-        waits = queue.account_id == unit.actor.account_id, queue.event_id.in_(ids_of(unit, contact_id))
+        waits = queue.account_id == unit.actor.account_id, queue.event_id.in_(ids_of(unit.actor.account_id, contact_id))
         await unit.execute(delete(queue).where(*waits).execution_options(**UNREAD))
     kept = update(EventRow).where(_is_of(unit, contact_id), cast(EventRow.payload, Text) != "{}")
     await unit.execute(kept.values(payload={}).execution_options(**UNREAD))

@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from app.domain.events.models import EventRow
 from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.unit_of_work import UnitOfWork
+
+
+def ids_of(account_id: int, contact_id: int) -> Select[int]:
+    """Select the ids of the events of a contact."""
+    return select(EventRow.id).where(EventRow.account_id == account_id, EventRow.contact_id == contact_id)
 
 
 async def list_of_contact(

@@ -44,7 +44,7 @@ LEFT JOIN LATERAL (SELECT * FROM events WHERE id = o.event_id LIMIT 1) e ON true
 """Returns the first `$2` waiting events of each account `$1`, in order; only the ids of a deleted event."""
 
 DELETE = """
-DELETE FROM outbox o USING unnest($1::bigint[], $2::bigint[]) AS done(account_id, event_id)
+DELETE FROM outbox o USING unnest($1::text::bigint[], $2::text::bigint[]) AS done(account_id, event_id)
 WHERE o.account_id = done.account_id AND o.event_id = done.event_id
 """
 

@@ -18,7 +18,7 @@ class LiveUpdate(Base):
     """
 
     __tablename__ = "live_updates"
-    __table_args__ = (Index("ix_live_updates_created_at", "created_at"),)
+    __table_args__ = (Index("ix_live_updates_age", "created_at", postgresql_using="brin"),)
 
     account_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     position: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)

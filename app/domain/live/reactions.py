@@ -4,7 +4,7 @@ The texts of campaigns are not told one by one, which would flood every open pag
 update a second, stands for them.
 """
 
-from app.db.rows import unless_all
+from app.db.rows import integers, unless_all
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
@@ -14,9 +14,10 @@ from app.domain.messages import sql as messages
 # The transaction locks the accounts, so that no other one continues from the same position.
 ADD_UPDATES = f"""
 WITH event AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::timestamptz[], $6::bigint[],
-    $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) WITH ORDINALITY AS e(account_id, name,
-    contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id, place)
+  SELECT * FROM unnest($1::text::bigint[], $2::text[], $3::text::bigint[], $4::bigint[], $5::timestamptz[],
+    $6::bigint[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) WITH ORDINALITY
+    AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id,
+    place)
 ), newest AS (
   SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
   FROM (SELECT DISTINCT account_id FROM event) a
@@ -42,9 +43,9 @@ async def add_updates(batch: Batch) -> None:
     if live:
         await batch.connection.execute(
             ADD_UPDATES,
-            [event.account_id for event, _ in live],
+            integers([event.account_id for event, _ in live]),
             [event.name for event, _ in live],
-            [event.contact_id for event, _ in live],
+            integers([event.contact_id for event, _ in live]),
             unless_all([_message_id(event, kind) for event, kind in live], None),
             [event.created_at for event, _ in live],
             unless_all([_job_id(event, kind) for event, kind in live], None),

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Integer, literal_column
 
+from app.domain.events import history
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.histories import between
 from app.domain.webhooks.models import Delivery, DeliveryStatus
@@ -51,11 +52,12 @@ class DeliveryFilter:
             Delivery.subscription_id: self.subscription_id,
             Delivery.status: self.status,
             Delivery.event: self.event,
-            Delivery.contact_id: self.contact_id,
         }
         yield from (column == value for column, value in equal.items() if value is not None)
         if self.status not in (None, DeliveryStatus.delivered):
             yield IS_UNDELIVERED
+        if self.contact_id is not None:
+            yield Delivery.event_id.in_(history.ids_of(account_id, self.contact_id))
         yield from self._answered()
         yield from between(Delivery, account_id, self.since, self.until)
 

@@ -19,6 +19,7 @@ from app.domain.webhooks.poster import Poster, Reply
 from app.domain.webhooks.records import Held, Recorder, Result
 from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
+from app.domain.webhooks.signing import Signer
 from app.domain.webhooks.stats import AttemptCounts
 
 PER_ENDPOINT, TRUST = 8, 16
@@ -75,7 +76,7 @@ class DeliveryWorker:
         self.stopping = stopping
         self._shared = shared
         self._dependencies = shared.dependencies
-        self._secrets: Sequence[tuple[str, datetime | None]] = ()
+        self._signers: Sequence[tuple[Signer, datetime | None]] = ()
         self._queues: dict[Hashable, deque[Due]] = defaultdict(deque[Due])
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
@@ -90,7 +91,7 @@ class DeliveryWorker:
         An unexpected exception opens the breaker too, so that the same delivery is not repeated in a loop.
         """
         try:
-            self._secrets = _secrets(self._dependencies.seal, self.subscription)
+            self._signers = _signers(self._dependencies.seal, self.subscription)
             await self._work()
         except Exception as error:
             self.stopping = True
@@ -182,11 +183,12 @@ class DeliveryWorker:
 
     async def _run_queue(self, waiting: deque[Due]) -> None:
         """Post the deliveries of a queue one after the other."""
-        while waiting and self._may_start():
+        while waiting:
             async with self._shared.places:
-                if self._may_start():
-                    await self._attempt(waiting[0])
-                    self._held.discard(waiting.popleft().id)
+                if not self._may_start():
+                    return
+                await self._attempt(waiting[0])
+                self._held.discard(waiting.popleft().id)
 
     async def _attempt(self, delivery: Due) -> None:
         at = self._dependencies.clock.now()
@@ -232,7 +234,7 @@ class DeliveryWorker:
 
     def _headers(self, delivery: Due, now: datetime) -> Mapping[str, str]:
         at = int(now.timestamp())
-        live = [secret for secret, until in self._secrets if until is None or until > now]
+        live = [signer for signer, until in self._signers if until is None or until > now]
         headers = {
             "content-type": "application/json",
             "user-agent": self._dependencies.user_agent,
@@ -252,9 +254,9 @@ def _queue(delivery: Due) -> Hashable:
     return ("alone", delivery.id)
 
 
-def _secrets(seal: Seal, subscription: Leased) -> Sequence[tuple[str, datetime | None]]:
-    """Return the secrets that sign, each with its end: the newest, and the previous one during its overlap."""
-    newest = (seal.open(subscription.secret), None)
+def _signers(seal: Seal, subscription: Leased) -> Sequence[tuple[Signer, datetime | None]]:
+    """Return the signers, each with its end: of the newest secret, and of the previous one during its overlap."""
+    newest = (Signer(seal.open(subscription.secret)), None)
     if subscription.old_secret is None:
         return (newest,)
-    return (newest, (seal.open(subscription.old_secret), subscription.old_secret_until))
+    return (newest, (Signer(seal.open(subscription.old_secret)), subscription.old_secret_until))

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Text, cast, or_, select, update
 
-from app.domain.events import erasure as events
+from app.domain.events import history as events
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks.models import Attempt, Delivery, DeliveryStatus, Subscription
 
@@ -17,7 +17,7 @@ async def empty(unit: UnitOfWork, contact_id: int) -> None:
 
     Pending deliveries are canceled. A POST in flight still arrives.
     """
-    of_contact = Delivery.event_id.in_(events.ids_of(unit, contact_id))
+    of_contact = Delivery.event_id.in_(events.ids_of(unit.actor.account_id, contact_id))
     await _refetch_pending(unit, of_contact)
     await unit.all(select(Delivery.id).where(of_contact).order_by(Delivery.id).with_for_update())
     deliveries = update(Delivery).where(of_contact).execution_options(**UNREAD)
@@ -25,6 +25,12 @@ async def empty(unit: UnitOfWork, contact_id: int) -> None:
     await unit.execute(waiting.values(status=DeliveryStatus.canceled, next_attempt_at=None))
     await unit.execute(deliveries.values(body=None))
     await _empty_responses(unit, select(Delivery.id).where(of_contact))
+
+
+async def move(unit: UnitOfWork, contact_id: int, into_id: int) -> None:
+    """Give the deliveries of a contact's events to another contact, before the events."""
+    of_contact = Delivery.event_id.in_(events.ids_of(unit.actor.account_id, contact_id))
+    await unit.execute(update(Delivery).where(of_contact).values(contact_id=into_id).execution_options(**UNREAD))
 
 
 async def _empty_responses(unit: UnitOfWork, deliveries: Select[int]) -> None:

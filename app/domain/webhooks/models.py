@@ -106,7 +106,7 @@ class Delivery(Base):
             postgresql_where=text("status = 'pending'"),
         ),
         Index("ix_webhook_deliveries_subscription_id", "subscription_id", text("id DESC")),
-        Index("ix_webhook_deliveries_account_id", "account_id", text("id DESC")),
+        Index("ix_webhook_deliveries_newest", "account_id", text("id DESC"), "event", "answer_status"),
         Index(
             "ix_webhook_deliveries_status",
             "account_id",
@@ -114,26 +114,12 @@ class Delivery(Base):
             text("id DESC"),
             postgresql_where=text("status <> 'delivered'"),
         ),
-        Index("ix_webhook_deliveries_event", "account_id", "event", text("id DESC")),
-        Index(
-            "ix_webhook_deliveries_contact_id",
-            "contact_id",
-            text("id DESC"),
-            postgresql_where=text("contact_id IS NOT NULL"),
-        ),
         Index(
             "ix_webhook_deliveries_answer",
             "account_id",
             text("(answer_status / 100)"),
             text("id DESC"),
             postgresql_where=text("status <> 'delivered' AND attempts > 0"),
-        ),
-        Index(
-            "ix_webhook_deliveries_answer_status",
-            "account_id",
-            "answer_status",
-            text("id DESC"),
-            postgresql_where=text("answer_status IS NOT NULL"),
         ),
     )
 

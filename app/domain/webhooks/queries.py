@@ -57,7 +57,8 @@ async def find_deliveries(unit: UnitOfWork, wanted: DeliveryFilter, window: Wind
     if wanted != DeliveryFilter():
         await paging.plan_for_values(unit)
     statement = select(Delivery).where(*_of_managed(unit), *wanted.conditions(unit.actor.account_id))
-    return await fetch(unit, statement, Order((Delivery.id,)), window)
+    order = Order((Delivery.id,))
+    return await fetch(unit, statement, order if wanted.contact_id is None else order.unindexed, window)
 
 
 async def get_delivery(unit: UnitOfWork, id: int, *, lock: bool = False) -> Delivery:

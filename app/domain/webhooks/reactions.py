@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from app.db.rows import fetch
+from app.db.rows import fetch, integers, unless_all
 from app.domain.events.reactions import AccountsBusy, Batch, OutboxEvent, Reaction
 from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
@@ -25,9 +25,10 @@ ORDER BY id
 ADD_DELIVERIES = """
 INSERT INTO webhook_deliveries (account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
   next_attempt_at, created_at)
-SELECT account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status,
-  CASE WHEN status = 'pending' THEN $9::timestamptz END, $9
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::text[])
+SELECT account_id, subscription_id, event_id, event, webhook_id, contact_id, body, coalesce(status, 'pending'),
+  CASE WHEN status IS NULL OR status = 'pending' THEN $9::timestamptz END, $9
+FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text::bigint[], $4::text[], $5::text[], $6::text::bigint[],
+  $7::bytea[], $8::text[])
   AS d(account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status)
 ON CONFLICT DO NOTHING
 """
@@ -48,14 +49,14 @@ async def fan_out(batch: Batch) -> None:
         return
     await batch.connection.execute(
         ADD_DELIVERIES,
-        [event.account_id for event, _ in pairs],
-        [subscription.id for _, subscription in pairs],
-        [event.id for event, _ in pairs],
+        integers([event.account_id for event, _ in pairs]),
+        integers([subscription.id for _, subscription in pairs]),
+        integers([event.id for event, _ in pairs]),
         [payloads.name_for(subscription.kind, event.name) for event, subscription in pairs],
         [signing.webhook_id(event.created_at, event.id) for event, _ in pairs],
-        [event.contact_id for event, _ in pairs],
+        integers([event.contact_id for event, _ in pairs]),
         [_body(event, subscription) for event, subscription in pairs],
-        [_first_status(subscription) for _, subscription in pairs],
+        unless_all([_first_status(subscription) for _, subscription in pairs], DeliveryStatus.pending),
         batch.now,
     )
     await batch.connection.execute(WAKE, sorted({subscription.id for _, subscription in pairs}), batch.now)

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from app.db.engine import UNREACHABLE, Pool
-from app.db.rows import fetch
+from app.db.rows import fetch, integers, unless_all
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
@@ -28,7 +28,9 @@ ORDER BY next_attempt_at, id LIMIT $4
 # The rows of deliveries are locked, so that no attempt is added for one that is being deleted.
 RECORD = """
 WITH result AS (
-  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::float8[], $7::jsonb[],
+  SELECT id, coalesce(number, 1) AS number, answered, coalesce(error, '') AS error, address, seconds, headers,
+    coalesce(body, '') AS body, at, coalesce(status, 'delivered') AS status, next_attempt_at
+  FROM unnest($1::text::bigint[], $2::bigint[], $3::text::bigint[], $4::text[], $5::text[], $6::float8[], $7::jsonb[],
     $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[])
   AS r(id, number, answered, error, address, seconds, headers, body, at, status, next_attempt_at)
 ), recorded AS (
@@ -91,29 +93,28 @@ class Recorder:
     async def _write(self, results: Sequence[Result]) -> Sequence[bool]:
         while True:
             try:
-                current = await fetch(
-                    self._pool, Held, RECORD, *_columns(sorted(results, key=attrgetter("delivery_id")))
-                )
+                ordered = sorted(results, key=attrgetter("delivery_id"))
+                held = set(await fetch(self._pool, Held, RECORD, *_columns(ordered)))
             except UNREACHABLE:
                 await asyncio.sleep(RETRY_SECONDS)
             else:
-                return [result.subscription in current for result in results]
+                return [result.subscription in held for result in results]
 
 
-def _columns(results: Sequence[Result]) -> Sequence[list[Any]]:
+def _columns(results: Sequence[Result]) -> Sequence[Any]:
     replies = [result.reply for result in results]
     return [
-        [result.delivery_id for result in results],
-        [result.number for result in results],
-        [reply.status for reply in replies],
-        [reply.error for reply in replies],
+        integers([result.delivery_id for result in results]),
+        unless_all([result.number for result in results], 1),
+        integers([reply.status for reply in replies]),
+        unless_all([reply.error for reply in replies], ""),
         [reply.address for reply in replies],
         [reply.duration for reply in replies],
         [{name: _storable(value) for name, value in reply.headers.items()} for reply in replies],
-        [_storable(reply.body.decode("utf-8", "replace")) for reply in replies],
+        unless_all([_storable(reply.body.decode("utf-8", "replace")) for reply in replies], ""),
         [result.at for result in results],
-        [result.status.value for result in results],
-        [result.next_attempt_at for result in results],
+        unless_all([result.status.value for result in results], DeliveryStatus.delivered),
+        unless_all([result.next_attempt_at for result in results], None),
         list({result.subscription.id for result in results}),
     ]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from app.domain.webhooks.models import Subscription, WebhookHour
 from app.domain.webhooks.poster import Reply
 
 FLUSH_SECONDS = 5.0
-HOURS = 24
+HOURS, HOUR_SECONDS = 24, 3600
 GROWTH = 1.2
 """The ratio of the longest answer times of two buckets: an answer time is known to within a fifth."""
 
@@ -44,10 +44,10 @@ ON CONFLICT (subscription_id, hour, bucket) DO UPDATE SET
 
 
 class Place(NamedTuple):
-    """A webhook, an hour, and a bucket of answer times."""
+    """A webhook, an hour as the number of those since 1970, and a bucket of answer times."""
 
     subscription_id: int
-    hour: datetime
+    hour: int
     bucket: int
 
 
@@ -67,9 +67,10 @@ class AttemptCounts:
 
     def note(self, subscription_id: int, reply: Reply) -> None:
         """Count an attempt."""
-        place = Place(subscription_id, _hour(self.clock.now()), bucket_of(reply))
+        place = Place(subscription_id, int(self.clock.now().timestamp()) // HOUR_SECONDS, bucket_of(reply))
         self._attempts[place] += 1
-        self._successes[place] += reply.is_success
+        if reply.is_success:
+            self._successes[place] += 1
         self._later.plan()
 
     async def flush(self) -> None:
@@ -77,7 +78,10 @@ class AttemptCounts:
         attempts, successes = self._attempts, self._successes
         self._attempts, self._successes = Counter(), Counter()
         if attempts:
-            rows = [(*place, count, successes[place]) for place, count in attempts.items()]
+            rows = [
+                (place.subscription_id, _begin(place.hour), place.bucket, count, successes[place])
+                for place, count in attempts.items()
+            ]
             with suppress(*UNREACHABLE):
                 await self.pool.execute(ADD, *map(list, zip(*rows, strict=True)))
 
@@ -134,6 +138,10 @@ def _summarize(since: datetime, counts: Mapping[int, tuple[int, int]]) -> Webhoo
     upto = zip(answered, accumulate(answered.values()), strict=True)
     p95 = next((longest(bucket) for bucket, count in upto if count >= rank), None)
     return WebhookStats(since, attempts, successes, p95)
+
+
+def _begin(hour: int) -> datetime:
+    return datetime.fromtimestamp(hour * HOUR_SECONDS, UTC)
 
 
 def _hour(at: datetime) -> datetime:

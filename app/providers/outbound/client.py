@@ -63,7 +63,7 @@ class HttpClient:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Post the body once; raise `ValueError` for headers with a line break or characters outside ASCII."""
-        return await self.send("POST", url, headers, body)
+        return await self._send(url, partial(_request, "POST", headers=headers, body=body), self._timeout, BODY_KEPT)
 
     async def get(self, url: str, headers: Mapping[str, str], seconds: float, kept: int) -> Reply:
         """Fetch at most `kept` bytes of a URL within `seconds`, with the same checks as for posts."""

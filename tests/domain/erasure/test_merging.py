@@ -28,6 +28,7 @@ from app.domain.onboarding.service import Opened
 from app.domain.sequences import enrollments as drips
 from app.domain.sequences import service as sequences
 from app.domain.sequences.definition import NewStep
+from app.domain.webhooks.models import Delivery
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.messages.replies import OTHER, TO
@@ -35,6 +36,7 @@ from tests.factories.contacts import CONSENTS, CONTACTS, SUPPRESSIONS, id_of_con
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
 from tests.factories.tables import Rows
+from tests.factories.webhooks import WEBHOOK_DELIVERIES, add_delivery, add_subscription
 
 EVENTS, AUDIT, ENROLLMENTS = Rows("events"), Rows("audit_entries"), Rows("sequence_enrollments")
 
@@ -97,6 +99,18 @@ async def test_messages_and_conversations_of_both_are_one_thread(
     assert await MESSAGES.read(pool, "contact_id", "from_number") == [(into, TO), (into, OTHER)]
     thread = await CONVERSATIONS.only(pool, "contact_id", "unread_count")
     assert thread == (into, 2)
+
+
+async def test_deliveries_of_events_move_with_the_events(act: Act, account: Opened, pool: Pool) -> None:
+    into, other = await _pair(act)
+    event = (await EVENTS.where(contact_id=other.id).read(pool, "id"))[0]
+    webhook = await add_subscription(pool, account.account_id)
+    await add_delivery(pool, account.account_id, webhook, event_id=event, contact_id=other.id, status="delivered")
+
+    await _merge(act, into.id, other.id)
+
+    assert await EVENTS.where(id=event).only(pool, "contact_id") == into.id
+    assert await WEBHOOK_DELIVERIES.only(pool, "contact_id") == into.id
 
 
 async def test_a_conversation_moves_to_a_contact_that_has_none(act: Act, text: Callable[..., Any], pool: Pool) -> None:
@@ -284,6 +298,6 @@ LEFT_BEHIND = {
 
 def test_each_table_with_a_contact_is_moved_by_a_merge_or_named_here() -> None:
     of_contacts = {table.name for table in METADATA.sorted_tables if "contact_id" in table.c}
-    moved = {each.__tablename__ for each in (*moving.BY_ID, Message, Notice, CrmPush)}
+    moved = {each.__tablename__ for each in (*moving.BY_ID, Message, Notice, CrmPush, Delivery)}
 
     assert of_contacts - moved == set(LEFT_BEHIND)

@@ -13,6 +13,7 @@ from app.domain.webhooks.service import MAX_DESCRIPTION
 from tests.domain.webhooks.endpoints import delivery_ids, endpoint
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
+from tests.factories.events import record
 from tests.factories.tables import ago
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, add_delivery
 from tests.waiting import until
@@ -47,8 +48,9 @@ async def find(harness: Harness, **wanted: Any) -> list[int]:
 async def test_deliveries_are_listed_of_one_event_or_of_one_contact(harness: Harness) -> None:
     subscription = (await harness.subscribe()).id
     account = harness.account.account_id
-    plain = await add_delivery(harness.pool, account, subscription, event="new_contact", contact_id=1)
-    dotted = await add_delivery(harness.pool, account, subscription, event="contact.created", contact_id=2)
+    about = [await record(harness.pool, account, "new_contact", contact_id) for contact_id in (1, 2)]
+    plain = await add_delivery(harness.pool, account, subscription, event="new_contact", event_id=about[0])
+    dotted = await add_delivery(harness.pool, account, subscription, event="contact.created", event_id=about[1])
 
     assert await find(harness, event="new_contact") == [plain]
     assert await find(harness, event="contact.created") == [dotted]

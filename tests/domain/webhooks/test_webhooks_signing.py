@@ -26,7 +26,7 @@ def headers(secrets: list[str], body: bytes, at: int | None = None) -> dict[str,
     return {
         "webhook-id": id,
         "webhook-timestamp": str(at),
-        "webhook-signature": signing.sign(secrets, id, at, body),
+        "webhook-signature": signing.sign([signing.Signer(each) for each in secrets], id, at, body),
     }
 
 
