@@ -80,6 +80,33 @@ async def are_idle(connection: Connection) -> bool:
     return await connection.fetchval(ARE_IDLE)
 
 
+@asynccontextmanager
+async def durable(database_url: str) -> AsyncGenerator[Connection]:
+    """Connect within a block with commits that wait for the disk, as those of the tests' servers do not."""
+    connection = await asyncpg.connect(database_url, server_settings={"synchronous_commit": "on"})
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def commit(connection: Connection, query: str, *args: Any) -> str:
+    """Run a statement in a transaction; return the setting of whether its commit waits for the disk."""
+    async with connection.transaction():
+        await connection.fetch(query, *args)
+        return await connection.fetchval("SHOW synchronous_commit")
+
+
+async def written_wal(connection: Connection) -> int:
+    """Return the position up to which WAL has been written in memory."""
+    return int(await connection.fetchval("SELECT pg_current_wal_insert_lsn() - '0/0'"))
+
+
+async def flushed_wal(connection: Connection) -> int:
+    """Return the position up to which WAL is on the disk."""
+    return int(await connection.fetchval("SELECT pg_current_wal_flush_lsn() - '0/0'"))
+
+
 async def lose_connections(pool: Pool) -> int:
     """End every connection of the service to the database, as a restart does; return their number."""
     return len(await pool.fetch(LOSE_CONNECTIONS))

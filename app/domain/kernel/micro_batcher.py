@@ -5,10 +5,13 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+MOST_FINISHING = 2
+"""The most batches of a batcher that are being finished while the next one is served."""
 
 
 def no_key(_item: object) -> Hashable:
@@ -23,6 +26,8 @@ class MicroBatcher(Generic[T, R]):
     There is no timer, so a single item is served at once. `serve` returns a result for each item, in their order; its
     exception is raised to every caller of the batch. Items with the same `key`, unless it is None, never share a batch.
     When more items wait than a batch takes, it takes one of each `account` in turns, in their order.
+
+    Where a batch only has to be finished, `serve` calls `proceed`, and the next one begins.
     """
 
     serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]]
@@ -30,47 +35,65 @@ class MicroBatcher(Generic[T, R]):
     key: Callable[[T], Hashable] = no_key
     account: Callable[[T], Hashable] = no_key
     _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque[tuple[T, asyncio.Future[R]]])
-    _served: Sequence[asyncio.Future[R]] = ()
     _running: asyncio.Task[None] | None = None
+    _batches: dict[asyncio.Task[None], Sequence[asyncio.Future[R]]] = field(
+        default_factory=dict[asyncio.Task[None], Sequence[asyncio.Future[R]]]
+    )
 
     async def __call__(self, item: T) -> R:
         """Return the item's result after its batch is served."""
         result: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._queue.append((item, result))
         if self._running is None or self._running.done():
-            self._running = asyncio.create_task(self._work())
+            self._start()
         return await result
 
     @property
     def load(self) -> int:
-        """Return the number of queued items, plus one for a batch in flight."""
-        return len(self._queue) + (self._running is not None and not self._running.done())
+        """Return the number of queued items, plus one for each batch in flight."""
+        return len(self._queue) + len(self._batches)
+
+    def proceed(self) -> None:
+        """Begin the next batch beside the caller's, unless too many are being finished."""
+        if self._running is asyncio.current_task() and len(self._batches) <= MOST_FINISHING:
+            self._running = None
+            if self._queue:
+                self._start()
 
     async def flush(self) -> None:
         """Wait until the items that have arrived so far are served."""
-        waiting = [*self._served, *(result for _, result in self._queue)]
+        waiting = [*chain(*self._batches.values()), *(result for _, result in self._queue)]
         if any(not result.done() for result in waiting):
             await asyncio.wait(waiting)
 
     async def close(self) -> None:
         """Wait until all items are served."""
-        if self._running is not None:
-            await self._running
+        while self._batches:
+            await asyncio.wait(self._batches)
+
+    def _start(self) -> None:
+        self._running = asyncio.create_task(self._work())
+        self._batches[self._running] = ()
+        self._running.add_done_callback(self._batches.pop)
 
     async def _work(self) -> None:
-        while self._queue:
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        while self._queue and self._running is task:
             batch = self._take()
-            self._served = [result for _, result in batch]
-            try:
-                results = await self.serve([item for item, _ in batch])
-            except Exception as cause:
-                for _, waiting in batch:
-                    if not waiting.done():
-                        waiting.set_exception(cause)
-                continue
-            for (_, waiting), result in zip(batch, results, strict=True):
+            self._batches[task] = [result for _, result in batch]
+            await self._serve_batch(batch)
+
+    async def _serve_batch(self, batch: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+        try:
+            results = await self.serve([item for item, _ in batch])
+        except Exception as cause:
+            for _, waiting in batch:
                 if not waiting.done():
-                    waiting.set_result(result)
+                    waiting.set_exception(cause)
+            return
+        for (_, waiting), result in zip(batch, results, strict=True):
+            if not waiting.done():
+                waiting.set_result(result)
 
     def _take(self) -> list[tuple[T, asyncio.Future[R]]]:
         batch, later = list[tuple[T, asyncio.Future[R]]](), list[tuple[T, asyncio.Future[R]]]()

@@ -4,6 +4,9 @@ Sends that arrive while a batch is decided form the next batch. There is no time
 One transaction per batch avoids contention for an account's balance; a send therefore cannot be part of a larger
 transaction.
 
+The commit of a batch does not wait for the disk, so that the next batch can lock its accounts and be decided meanwhile.
+The sends are answered when their batch is on the disk.
+
 A batch does not wait for locks. The sends of an account that another transaction has locked wait in a queue of that
 account and do not delay other accounts.
 """
@@ -31,6 +34,12 @@ from app.domain.messages.sending.bulk import BulkAcceptance
 from app.domain.messages.sending.explanation import Explanation
 
 MAX_BATCH = 64
+FLUSH = "SELECT pg_logical_emit_message(true, 'messaging', '')"
+"""Return when the WAL up to this transaction is on the disk; without a write, no transaction waits for it.
+
+It must be sent on the connection of a batch: no other one is certain to reach a server that has not crashed since.
+"""
+
 UNSTORABLE_VALUE = (
     "The message cannot be stored: a value is out of range, or holds a character that is none, such as U+0000. "
     "Correct it and send again."
@@ -124,7 +133,7 @@ class SendAcceptor:
 
     async def _serve_all(self, requests: Sequence[SendRequest]) -> Sequence[Verdict | asyncio.Task[Verdict]]:
         """Return for every send of a batch its verdict, or the task that waits for it in the account's queue."""
-        verdicts = await self._serve(requests, waits=False)
+        verdicts = await self._serve(requests, waits=False, flushes_late=True)
         return [verdict or self._take_aside(request) for request, verdict in zip(requests, verdicts, strict=True)]
 
     def _take_aside(self, request: SendRequest) -> asyncio.Task[Verdict]:
@@ -133,13 +142,15 @@ class SendAcceptor:
     async def _serve_waiting(self, requests: Sequence[SendRequest]) -> Sequence[Verdict]:
         return [verdict or Unavailable() for verdict in await self._serve(requests, waits=True)]
 
-    async def _serve(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
+    async def _serve(
+        self, requests: Sequence[SendRequest], *, waits: bool, flushes_late: bool = False
+    ) -> Sequence[Verdict | None]:
         """Decide on sends; those of a locked account get None.
 
         When a value cannot be stored or a lock times out, the batch is split and each part is decided alone.
         """
         try:
-            return await self._decide(requests, waits=waits)
+            return await self._decide(requests, waits=waits, flushes_late=flushes_late)
         except UNSTORABLE as fault:
             if is_unplaced(fault):
                 return [Unavailable()] * len(requests)
@@ -154,19 +165,28 @@ class SendAcceptor:
             return [Unavailable()] * len(requests)
         return await serve_parts(partial(self._serve, waits=waits), requests, parts)
 
-    async def _decide(self, requests: Sequence[SendRequest], *, waits: bool) -> Sequence[Verdict | None]:
+    async def _decide(
+        self, requests: Sequence[SendRequest], *, waits: bool, flushes_late: bool
+    ) -> Sequence[Verdict | None]:
         await self._connections.refresh()
-        batch = Batch(requests, self._clock.now(), self._connections, waits)
+        batch = Batch(requests, self._clock.now(), self._connections, waits, flushes_late)
         try:
-            async with self._pool.acquire() as connection, connection.transaction():
-                verdicts = await batch.decide(connection)
+            async with self._pool.acquire() as connection:
+                async with connection.transaction():
+                    verdicts = await batch.decide(connection)
+                self._notify_of(batch)
+                if flushes_late:
+                    self._line.proceed()
+                    await connection.fetch(FLUSH)
         except KeyTaken:
-            return await self._decide(requests, waits=waits)
+            return await self._decide(requests, waits=waits, flushes_late=flushes_late)
+        return verdicts
+
+    def _notify_of(self, batch: Batch) -> None:
         if batch.accepted:
             self._notify("messages")
         if batch.events:
             self._notify("events")
-        return verdicts
 
 
 def _read_phone(send: Send) -> Phone | None:

@@ -38,6 +38,11 @@ from app.domain.messages.sending.accepted import AcceptedSend
 PATIENCE, LONG_PATIENCE = "200ms", "5s"
 """Lock timeouts, set in the first statement so that they cost no round trip."""
 
+LOCK_TO_FLUSH_LATE = f"""
+SELECT locked.* FROM ({accounts.LOCK_FREE}) locked CROSS JOIN set_config('synchronous_commit', 'off', true)
+"""
+"""Lock as `LOCK_FREE` does, in a transaction whose commit does not wait for the disk."""
+
 FIND_FACTS = f"""
 SELECT nextval('messages_id_seq') AS message_id, {facts.COLUMNS}, k.fingerprint, k.answer
 FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bool[]) WITH ORDINALITY
@@ -97,13 +102,15 @@ class Batch:
     """Sends decided in one transaction, each with its own verdict.
 
     All transactions lock in the order account, idempotency key, contact. Unless `waits` is set, the sends of an
-    account that another transaction has locked get no verdict.
+    account that another transaction has locked get no verdict. With `flushes_late`, the commit does not wait for the
+    disk.
     """
 
     requests: Sequence[SendRequest]
     now: datetime
     connections: OpenConnections
     waits: bool = False
+    flushes_late: bool = False
     accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
     balances: dict[int, int] = field(default_factory=dict[int, int])
     holding: set[Condition] = field(default_factory=set[Condition])
@@ -150,14 +157,18 @@ class Batch:
 
     async def _lock(self, connection: Connection) -> None:
         ids = list({request.account_id for request in self.requests})
-        how = (accounts.LOCK, LONG_PATIENCE) if self.waits else (accounts.LOCK_FREE, PATIENCE)
-        rows = [Sender(*row) for row in await connection.fetch(how[0], ids, how[1])]
+        rows = [Sender(*row) for row in await connection.fetch(*self._how_to_lock(ids))]
         self.accounts = {row.id: row for row in rows}
         self.balances = {row.id: row.balance for row in rows}
         asked = {request.send.condition for request in self.requests if request.send.condition}
         for check in {condition.check for condition in asked}:
             held = await check(connection, sorted(condition.id for condition in asked if condition.check is check))
             self.holding |= {Condition(check, id) for id in held}
+
+    def _how_to_lock(self, ids: Sequence[int]) -> tuple[str, Sequence[int], str]:
+        if self.waits:
+            return accounts.LOCK, ids, LONG_PATIENCE
+        return LOCK_TO_FLUSH_LATE if self.flushes_late else accounts.LOCK_FREE, ids, PATIENCE
 
     def _encode(self, request: SendRequest) -> SendRequest:
         account = self.accounts.get(request.account_id)
