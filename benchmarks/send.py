@@ -21,7 +21,7 @@ from benchmarks.load import Result
 SECONDS = 2.0
 TEXT = "Your appointment is confirmed for Tuesday at 9:30. Reply C to change it."
 PHONES = [f"+1212556{number:04}" for number in range(2000)]
-BARS = {100: Bar(0.5), 1: Bar(1.3)}
+BARS = {100: Bar(1.0), 1: Bar(2.5)}
 """The minimum ratio, by the number of sending accounts."""
 
 ADD_PEOPLE = """
