@@ -48,6 +48,10 @@ WAITING = 4
 """Default number of account queues that wait in the database concurrently; each uses a connection."""
 
 
+class _NotFlushed(Exception):
+    """A batch was committed, and is not certain to be on the disk."""
+
+
 class SendAcceptor:
     """Accepts sends in batches: one batch at a time in a process, and one in each account's queue.
 
@@ -177,10 +181,19 @@ class SendAcceptor:
                 self._notify_of(batch)
                 if flushes_late:
                     self._line.proceed()
-                    await connection.fetch(FLUSH)
+                    await self._flush(connection)
         except KeyTaken:
             return await self._decide(requests, waits=waits, flushes_late=flushes_late)
+        except _NotFlushed:
+            return [Unavailable()] * len(requests)
         return verdicts
+
+    async def _flush(self, connection: Connection) -> None:
+        """Wait for the disk; raise `_NotFlushed` for a fault, after which the batch must not be decided again."""
+        try:
+            await connection.fetch(FLUSH)
+        except UNREACHABLE as fault:
+            raise _NotFlushed from fault
 
     def _notify_of(self, batch: Batch) -> None:
         if batch.accepted:

@@ -61,10 +61,18 @@ async def test_a_send_is_answered_only_when_its_batch_is_on_the_disk_and_the_nex
     await audit(pool)
 
 
-async def test_a_send_whose_connection_is_lost_before_it_is_on_the_disk_is_not_answered_as_accepted(
-    services: Services, actor: Actor, pool: Pool
+@pytest.mark.parametrize(
+    "fault",
+    [
+        asyncpg.ConnectionDoesNotExistError("connection was closed"),
+        asyncpg.DeadlockDetectedError("deadlock detected"),
+        asyncpg.LockNotAvailableError("canceling statement due to lock timeout"),
+    ],
+)
+async def test_a_send_whose_batch_is_not_certain_to_be_on_the_disk_is_refused_and_not_decided_again(
+    services: Services, actor: Actor, pool: Pool, fault: Exception
 ) -> None:
-    losing = Disk(pool, asyncpg.ConnectionDoesNotExistError("connection was closed")).acceptor(services)
+    losing = Disk(pool, fault).acceptor(services)
 
     with pytest.raises(Unavailable):
         await losing.accept(actor, hello(idempotency_key="order-1"))
