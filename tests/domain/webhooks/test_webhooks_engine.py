@@ -141,6 +141,7 @@ async def test_an_event_is_delivered_while_an_earlier_post_hangs(working: Harnes
 
 
 async def test_many_engines_deliver_each_event_once(harness: Harness) -> None:
+    harness.pace(lease=60.0)
     for path in ("/1", "/2", "/3"):
         await harness.subscribe(path)
     async with harness.at_work(), harness.at_work(harness.another()), harness.at_work(harness.another()):
