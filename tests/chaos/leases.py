@@ -9,13 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from redis.asyncio import Redis
-from redis.asyncio.client import PubSub
-
 from app.domain.contacts import service as contacts
 from app.domain.crm import service as crm
-from app.domain.crm.service import TOPIC
-from app.jobs.notifier import WAKE, unanswered
 from tests.chaos.connectors import PEOPLE, UNSETTLED, Exchange
 from tests.conftest import unit_of
 from tests.e2e.processes import Process
@@ -23,6 +18,14 @@ from tests.factories.crm import CRM_CONNECTIONS
 from tests.waiting import until
 
 IS_LEASED = "SELECT count(*) FROM crm_connections WHERE leased_until > now()"
+NOTE_ENDED_TURNS = """
+CREATE TABLE ended_turns ();
+CREATE FUNCTION note_ended_turn() RETURNS trigger LANGUAGE plpgsql
+AS 'BEGIN INSERT INTO ended_turns DEFAULT VALUES; RETURN NULL; END';
+CREATE TRIGGER note_ended_turn AFTER UPDATE OF failures ON crm_connections EXECUTE FUNCTION note_ended_turn()
+"""
+"""Counts the statements that end a turn, also those that change no row."""
+
 TAKE_OVER_SECONDS = 120
 NEW = "+12025551999"
 
@@ -48,6 +51,10 @@ class Duel:
     def other(self) -> Process:
         """Return the worker that takes over."""
         return self.exchange.weather.workers[1]
+
+    async def prepare(self) -> None:
+        """Have the ends of turns counted."""
+        await self.exchange.weather.pool.execute(NOTE_ENDED_TURNS)
 
     async def strike(self, call: str, act: Callable[[], Awaitable[object]]) -> None:
         """Hit the holder at a call that an act causes, change the contact in the CRM, and wait for the other worker.
@@ -145,29 +152,22 @@ class Duel:
 
     @asynccontextmanager
     async def _until_turn_ends(self) -> AsyncGenerator[None]:
-        """Wait after the block for the notification that ends a turn; earlier ones have expired before the block."""
-        redis = self.exchange.weather.redis
-        await until(lambda: _is_missing(redis, unanswered(TOPIC)))
-        async with redis.pubsub() as channel:
-            await channel.subscribe(WAKE)
-            await until(lambda: channel.get_message(timeout=1))  # the subscription
-            yield
-            await until(lambda: _is_notified(channel), TAKE_OVER_SECONDS)
+        """Wait after the block for the end of a turn."""
+        before = await self._count_ended_turns()
+        yield
+        await until(lambda: self._has_ended_more_than(before), TAKE_OVER_SECONDS)
+
+    async def _has_ended_more_than(self, turns: int) -> bool:
+        return await self._count_ended_turns() > turns
+
+    async def _count_ended_turns(self) -> int:
+        return await self.exchange.weather.pool.fetchval("SELECT count(*) FROM ended_turns")
 
     async def _state(self) -> list[Any]:
         """Return what a turn writes."""
         tables = "crm_connections", "crm_links", "crm_pushes", "contacts"
         pool = self.exchange.weather.pool
         return [await pool.fetch(f"SELECT * FROM {table} ORDER BY id") for table in tables]
-
-
-async def _is_missing(redis: Redis, key: str) -> bool:
-    return not await redis.exists(key)
-
-
-async def _is_notified(channel: PubSub) -> bool:
-    notice = await channel.get_message(timeout=1)
-    return notice is not None and notice["data"] == TOPIC.encode()
 
 
 async def _is_free(pool: Any) -> bool:

@@ -18,6 +18,7 @@ async def test_another_worker_goes_on_and_the_former_one_writes_nothing(
 ) -> None:
     async with exchange(tmp_path, seed=20_261_124) as exchanged:
         duel, peer = Duel(exchanged, sign), exchanged.peer
+        await duel.prepare()
         for call, act in (
             (ADD_TEXT, exchanged.say),
             (ADD, duel.add_here),
