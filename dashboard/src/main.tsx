@@ -1,4 +1,4 @@
-// The entry: who is signed in is asked first, then the page is shown and the updates are followed.
+// The entry: who is signed in and the position of the updates are asked first, then the page is shown and the updates are followed.
 
 import './theme/components.css';
 import './theme/tokens.css';
@@ -9,7 +9,7 @@ import { StrictMode, Suspense, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Provider, useQuery } from 'urql';
 import { sendWaiting } from './features/conversations/waiting.ts';
-import { connect, createStore, follow, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
+import { connect, createStore, follow, LastUpdate, rememberUser, ViewerContext, ViewerQuery } from './graphql/index.ts';
 import { router } from './router.tsx';
 import { theme } from './theme/theme.ts';
 import { Failure, shown, showIn } from './ui/index.ts';
@@ -31,12 +31,14 @@ const isFollowing = createStore(false);
 
 function App() {
   const [{ data, error }, retry] = useQuery({ query: ViewerQuery });
-  const id = data?.viewer.id;
+  const [position] = useQuery({ query: LastUpdate });
+  const id = position.fetching ? undefined : data?.viewer.id;
+  const from = position.data?.last_update_id;
   useEffect(() => {
-    if (id) begin(id);
-  }, [id]);
+    if (id) begin(id, from);
+  }, [id, from]);
   if (error && !data) return <Failure error={error} retry={() => retry({ requestPolicy: 'network-only' })} />;
-  if (!data) return null;
+  if (!data || position.fetching) return null;
   const { time_zone, locale } = data.viewer;
   showIn({ time_zone, locale });
   return (
@@ -47,11 +49,11 @@ function App() {
 }
 
 /** Follow the updates of a person, once. */
-function begin(id: number): void {
+function begin(id: number, from?: number): void {
   if (isFollowing.get()) return;
   isFollowing.set(true);
   rememberUser(id);
-  void follow(client);
+  void follow(client, from);
   sendWaiting(client, id);
 }
 

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Route, expect
 
 from app.domain.events import outbox
 from app.domain.notices.events import OwnersNotified
@@ -12,6 +13,7 @@ from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows, shown
 from tests.factories.notices import NOTICE_PREFERENCES, NOTICES
 from tests.graphql.live import PHONE, Scene
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +60,27 @@ async def test_the_bell_counts_live_and_a_notice_leads_to_its_conversation_by_ke
     assert await NOTICES.where(read_at=None).count(scene.services) == 0
     await page.keyboard.press("Escape")
     await bell(screen, "none").wait_for()
+
+
+async def test_a_notice_of_the_time_at_which_the_dashboard_begins_is_not_missed(
+    windows: Windows, scene: Scene, account: Opened
+):
+    screen = await windows.owner(account)
+    held, permitted = anyio.Event(), anyio.Event()
+
+    async def hold(route: Route) -> None:
+        if "LastUpdate" in (route.request.post_data or ""):
+            held.set()
+            await within("the notice", permitted.wait())
+        await route.continue_()
+
+    await screen.page.route("**/graphql", hold)
+    await screen.page.goto(f"{screen.base}/app/")
+    await within("the question for the position", held.wait())
+    await tell_owners(scene, "The campaign Spring has ended")
+    permitted.set()
+
+    await bell(screen, "1").wait_for()
 
 
 async def test_notices_that_another_window_reads_leave_the_bell_at_once(

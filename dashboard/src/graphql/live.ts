@@ -8,7 +8,8 @@ import { CampaignProgress, ConversationRow, MessageRow } from './rows.ts';
 import { signInAgain } from './session.ts';
 import { createStore } from './store.ts';
 
-const LastUpdate = graphql('query LastUpdate { last_update_id }');
+/** The position of the updates: read before the records, so that no update between the two is missed. */
+export const LastUpdate = graphql('query LastUpdate { last_update_id }');
 
 const Updates = graphql(
   `
@@ -88,9 +89,10 @@ export const connection = createStore<'connecting' | 'live' | 'lost'>('connectin
 
 const listeners = new Set<(update: Update | 'missed') => void>();
 
-/** Follow the updates for as long as the page is open. */
-export async function follow(client: Client): Promise<never> {
-  let after = await lastUpdate(client);
+/** Follow the updates for as long as the page is open, from a position that was read before the records. */
+export async function follow(client: Client, from?: number): Promise<never> {
+  let after = from ?? (await lastUpdate(client));
+  if (from === undefined) tell('missed');
   let pause = 250;
   for (;;) {
     connection.set('live');
