@@ -60,10 +60,10 @@ async def served(services: Services, kept_server: KeptServer) -> AsyncGenerator[
 
 
 @pytest.fixture
-async def windows(shelf: Shelf, packages: Path, served: Served) -> AsyncGenerator[Windows]:
+async def windows(shelf: Shelf, packages: Path, services: Services, served: Served) -> AsyncGenerator[Windows]:
     """Open windows of the browser, which are closed after the test."""
     axe = (packages / "node_modules" / "axe-core" / "axe.min.js").read_text()
-    windows = Windows(shelf, served.base_url, axe)
+    windows = Windows(shelf, served.base_url, axe, services.authentication)
     yield windows
     await windows.close()
 

@@ -52,7 +52,7 @@ async def online(
     }
     axe = (packages / "node_modules" / "axe-core" / "axe.min.js").read_text()
     async with serving(services.settings.model_copy(update=changes), shelf.port()) as served:
-        windows = Windows(shelf, served.base_url, axe)
+        windows = Windows(shelf, served.base_url, axe, services.authentication)
         yield windows
         await windows.close()
 

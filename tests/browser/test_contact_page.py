@@ -11,6 +11,7 @@ from tests.factories.accounts import USERS
 from tests.factories.contacts import CONTACTS, add_contacts, id_of_contact
 from tests.factories.tables import Rows
 from tests.graphql.live import Scene
+from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
@@ -47,6 +48,11 @@ async def test_the_timeline_shows_texts_and_changes_and_follows_them_live(
     await screen.check(pictures, "contact-page-narrow")
 
 
+async def is_assigned_to(scene: Scene, user_id: int) -> bool:
+    """Tell whether the only contact is assigned to a user."""
+    return await CONTACTS.only(scene.services, "assignee_id") == user_id
+
+
 async def test_a_contact_is_assigned_and_its_custom_fields_are_written(windows: Windows, scene: Scene, account: Opened):
     services = scene.services
     await Rows("custom_fields").insert(
@@ -60,8 +66,7 @@ async def test_a_contact_is_assigned_and_its_custom_fields_are_written(windows: 
     await page.get_by_role("option", name=account.email).click()
     await page.get_by_role("combobox", name="Assigned to").and_(page.locator(f"[value='{account.email}']")).wait_for()
     user_id = await USERS.where(email=account.email).only(services, "id")
-    await page.wait_for_load_state("networkidle")
-    assert await CONTACTS.only(services, "assignee_id") == user_id
+    await until(lambda: is_assigned_to(scene, user_id))
 
     await screen.press("Edit")
     await screen.fill("Shoe size", "42")

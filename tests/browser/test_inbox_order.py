@@ -184,6 +184,7 @@ async def test_stage_and_tags_of_a_contact_are_changed_beside_the_conversation(
     await scene.receive("Call me")
     screen = await windows.owner(account)
     await open_thread(screen, "Call me")
+    await screen.keep_toasts()
     panel = screen.page.get_by_role("complementary", name="Contact")
 
     await panel.get_by_role("combobox", name="Stage").click()
@@ -192,7 +193,7 @@ async def test_stage_and_tags_of_a_contact_are_changed_beside_the_conversation(
     await screen.page.keyboard.press("Enter")
     await until(lambda: contact_of(scene, "tags", ["vip"]))
     await until(lambda: contact_of(scene, "pipeline_stage", "qualified"))
-    await screen.page.get_by_role("alert").filter(has_text="Tagged vip").hover()  # the toasts stay meanwhile
+    await screen.page.get_by_role("alert").filter(has_text="Tagged vip").wait_for()
     await screen.check()
     await undo(screen, "Tagged vip")
     await until(lambda: contact_of(scene, "tags", []))
@@ -211,6 +212,7 @@ async def test_an_assignment_is_taken_back_in_the_inbox_and_on_the_page_of_the_c
     colleague = await add_user(scene.services, account.account_id, "bo@example.com", first_name="Bo")
     screen = await windows.owner(account)
     await open_thread(screen, "Call me")
+    await screen.keep_toasts()
     await screen.page.get_by_role("combobox", name="Assigned to").click()
     await screen.page.get_by_role("option", name="Bo").click()
     await until(lambda: conversation_of(scene, "assignee_id", colleague))

@@ -18,7 +18,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from tests.browser.chromium import build_dashboard, install_packages, launch
-from tests.browser.screen import Screen, Shelf, Windows
+from tests.browser.screen import WIDE, Screen, Shelf
 from tests.e2e.conftest import Served
 from tests.e2e.processes import await_ready, free_port, starting, until
 from tests.node import BUILD
@@ -128,7 +128,8 @@ async def keep(screen: Screen, name: str) -> None:
 async def sign_in(first: Served, browser: Browser) -> Screen:
     """Sign in with the line that the first start prints."""
     [address, email, password] = re.findall(r"^ *(?:sign in|owner|password) +(\S+)$", first.welcome, re.M)
-    screen = await Windows(Shelf(browser), first.url, "").stranger()
+    screen = Screen(await Shelf(browser).take(WIDE, is_new=True), first.url, "")
+    screen.listen()
     await screen.page.goto(address)
     await screen.fill("E-mail address", email)
     await screen.fill("Password", password)
