@@ -14,11 +14,11 @@ from app.worker import Build, run
 from tests.waiting import never
 
 BATCH = 10
-LEASE_SECONDS = 1.0
+LEASE_SECONDS = 600.0
 
 
 class Ledger:
-    """Rows of work in a file, claimed for `LEASE_SECONDS` and then marked as done."""
+    """Rows of work in a file, claimed for `LEASE_SECONDS` or until `lapse`, and then marked as done."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,6 +45,10 @@ class Ledger:
     def finish(self, ids: list[int]) -> None:
         """Record that rows are done."""
         self._file.executemany("update work set done = done + 1 where id = ?", [(row,) for row in ids])
+
+    def lapse(self) -> None:
+        """End all leases, as their time does."""
+        self._file.execute("update work set until = 0")
 
     def count(self, condition: str) -> int:
         """Count the rows that meet a condition."""

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
+from app.jobs import notifier as notifier_module
 from app.jobs.job import Job, Runner
 from app.jobs.notifier import Notifier
 from app.telemetry.metrics import REGISTRY
@@ -19,7 +20,10 @@ def waiting(valkey: Valkey) -> int:
     return valkey.client.llen("messaging:topics")
 
 
-async def test_a_thousand_notifications_of_two_processes_leave_one_for_the_worker(valkey: Valkey) -> None:
+async def test_a_thousand_notifications_of_two_processes_leave_one_for_the_worker(
+    valkey: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifier_module, "UNANSWERED_MS", 60_000)
     notifiers = [Notifier(valkey.url), Notifier(valkey.url)]
 
     for notifier in notifiers:

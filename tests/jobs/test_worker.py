@@ -17,7 +17,7 @@ from app.jobs.notifier import WAKE, Notifier
 from app.worker import Build, Worker
 from tests.jobs.conftest import Valkey
 from tests.jobs.samples import Ledger, building
-from tests.waiting import until, within
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -186,6 +186,7 @@ async def test_the_work_of_a_killed_worker_is_finished_by_another(valkey: Valkey
 
     process.kill()
     process.wait()
+    ledger.lapse()
 
     async with working(valkey, building(ledger.job(every=SOON))):
         await until(lambda: ledger.count("done = 1") == 20)
@@ -202,7 +203,7 @@ async def test_a_worker_told_to_stop_finishes_the_batch_in_hand_only(
 
     process.send_signal(number)
 
-    assert process.wait(10) == 0
+    assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
     claimed = ledger.count("claims > 0")
     assert claimed < 1000
     assert ledger.count("done > 0") == claimed
@@ -216,7 +217,7 @@ async def test_a_worker_told_to_stop_while_it_starts_starts_no_further(valkey: V
 
     process.send_signal(number)
 
-    assert await asyncio.to_thread(process.wait, 20) == 0
+    assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
     assert process.stdout.read() == b"gave up\n"
     process.stdout.close()
 
@@ -229,7 +230,7 @@ async def test_a_worker_stops_while_redis_is_away(valkey: Valkey, ledger: Ledger
 
     process.terminate()
 
-    assert process.wait(10) == 0
+    assert await asyncio.to_thread(process.wait, PATIENCE_SECONDS) == 0
 
 
 async def test_connections_outlive_the_batches_that_use_them(valkey: Valkey) -> None:
