@@ -81,6 +81,9 @@ WAITING += ("graphql/test_typescript", "graphql/test_live", "domain/webhooks/", 
 """Tests that mostly wait, the longest first."""
 
 BROWSERS = ("browser/",)
+LONG = ("browser/test_every_page", "browser/test_states", "browser/test_dialogs")
+LONG += ("domain/messages/test_explanations", "graphql/test_json_texts", "rest/test_hostile_values")
+"""Other tests that take seconds, which begin before short ones."""
 
 # No test depends on speed, and runs in CI use the same examples every time.
 for name, examples in (("default", 40), ("deep", 1_000)):
@@ -97,22 +100,31 @@ hypothesis.settings.load_profile(PROFILE)
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first test process begin with tests that wait, and the next two with browsers, while the others work.
+    """Let the first test process begin with tests that wait, two with browsers, and two with other long tests.
 
-    Each process gets an equal share of the list; one that is done takes tests from the end of the longest share.
+    Each process gets an equal share of the list, and short tests fill the shares; one that is done takes tests from the
+    end of the longest share. So a long test begins early, and no process works on one while all others are done.
     """
     for item in items:
-        if _place(item).startswith((*PROCESSES, *MANY_CASES)) or hasattr(getattr(item, "obj", None), "hypothesis"):
+        if _place(item).startswith(PROCESSES) or _is_of_many_cases(item):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     waiting = [item for prefix in WAITING for item in items if _place(item).startswith(prefix)]
-    browsers = [item for item in items if _place(item).startswith(BROWSERS)]
+    browsers = sorted((item for item in items if _place(item).startswith(BROWSERS)), key=_is_short)
     others = [item for item in items if not _place(item).startswith((*WAITING, *BROWSERS))]
+    long, rest = [item for item in others if not _is_short(item)], iter(filter(_is_short, others))
     share = len(items) // getattr(config, "workerinput", {"workercount": 1})["workercount"]
-    rest, half = iter(others), len(browsers) // 2
     items[:] = []
-    for first in (waiting, browsers[:half], browsers[half:]):
+    for first in (waiting, browsers[::2], browsers[1::2], long[::2], long[1::2]):
         items += [*first, *islice(rest, max(0, share - len(first)))]
     items += rest
+
+
+def _is_of_many_cases(item: pytest.Item) -> bool:
+    return _place(item).startswith(MANY_CASES) or hasattr(getattr(item, "obj", None), "hypothesis")
+
+
+def _is_short(item: pytest.Item) -> bool:
+    return not (_place(item).startswith(LONG) or _is_of_many_cases(item))
 
 
 def _place(item: pytest.Item) -> str:

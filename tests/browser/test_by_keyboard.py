@@ -5,7 +5,7 @@ import pytest
 from playwright.async_api import Route
 
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import Windows, shown
+from tests.browser.screen import GO, Windows, shown
 from tests.factories.accounts import API_KEYS
 from tests.factories.automations import AUTOMATIONS
 from tests.factories.contacts import CONTACTS, add_contacts
@@ -91,6 +91,7 @@ async def test_a_control_reached_while_a_list_loads_keeps_the_focus_when_the_lis
     windows: Windows, account: Opened
 ):
     screen = await windows.owner(account)
+    await screen.open("/settings/profile")
     for path, query, name, role in LISTS:
         permitted = anyio.Event()
 
@@ -100,7 +101,7 @@ async def test_a_control_reached_while_a_list_loads_keeps_the_focus_when_the_lis
             await route.continue_()
 
         await screen.page.route("**/graphql", hold)
-        await screen.open(path)
+        await screen.page.evaluate(GO, path)
         control = await screen.reach(role, name)
         permitted.set()
         await screen.page.locator("main [class*=empty]").wait_for()
