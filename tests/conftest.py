@@ -41,6 +41,7 @@ from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.saved import SavedRows
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
+from tests.waiting import PATIENCE_SECONDS
 
 pytest_plugins = ["tests.bounds", "tests.forks"]
 
@@ -80,10 +81,9 @@ WAITING = ("e2e/", "mcp/", "smpp/", "embedded/", "oauth/test_oauth_reference_cli
 WAITING += ("graphql/test_typescript", "graphql/test_live", "domain/webhooks/", "db/")
 """Tests that mostly wait, the longest first."""
 
-BROWSERS = ("browser/",)
-LONG = ("browser/test_every_page", "browser/test_states", "browser/test_dialogs")
-LONG += ("domain/messages/test_explanations", "graphql/test_json_texts", "rest/test_hostile_values")
-"""Other tests that take seconds, which begin before short ones."""
+LONG = ("browser/test_every_page", "browser/test_states", "browser/test_dialogs", "domain/messages/test_explanations")
+LONG += ("graphql/test_json_texts", "rest/test_hostile_values")
+"""Other tests that take seconds: they begin before short ones, so that no process ends with one."""
 
 # No test depends on speed, and runs in CI use the same examples every time.
 for name, examples in (("default", 40), ("deep", 1_000)):
@@ -102,15 +102,14 @@ hypothesis.settings.load_profile(PROFILE)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let the first test process begin with tests that wait, two with browsers, and two with other long tests.
 
-    Each process gets an equal share of the list, and short tests fill the shares; one that is done takes tests from the
-    end of the longest share. So a long test begins early, and no process works on one while all others are done.
+    Short tests fill the equal shares of the list; a process that is done takes tests from the end of the longest one.
     """
     for item in items:
         if _place(item).startswith(PROCESSES) or _is_of_many_cases(item):
             item.add_marker(pytest.mark.timeout(LONG_SECONDS))
     waiting = [item for prefix in WAITING for item in items if _place(item).startswith(prefix)]
-    browsers = sorted((item for item in items if _place(item).startswith(BROWSERS)), key=_is_short)
-    others = [item for item in items if not _place(item).startswith((*WAITING, *BROWSERS))]
+    browsers = sorted((item for item in items if _place(item).startswith("browser/")), key=_is_short)
+    others = [item for item in items if not _place(item).startswith((*WAITING, "browser/"))]
     long, rest = [item for item in others if not _is_short(item)], iter(filter(_is_short, others))
     share = len(items) // getattr(config, "workerinput", {"workercount": 1})["workercount"]
     items[:] = []
@@ -183,6 +182,15 @@ def certificates_read_once() -> Iterator[None]:
     """Share one TLS context among the clients of the tests, because reading the root certificates takes 70 ms."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_clients() -> Iterator[None]:
+    """Let HTTP clients without a timeout of their own wait like `within`: their five seconds fail on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for phase in ("connect", "read", "write", "pool"):
+            patch.setattr(httpx2.Client.__init__.__kwdefaults__["timeout"], phase, PATIENCE_SECONDS)
         yield
 
 
