@@ -181,6 +181,8 @@ async def preview_campaign(screen: Screen) -> None:
     await page.keyboard.press("Escape")
     await screen.press("Next: Message")
     await screen.fill("Text", "Hi {first_name|there}, fresh bread at 7. Reply STOP to opt out.")
+    await page.get_by_role("region", name="As a person reads it").get_by_text("fresh bread at 7.").wait_for()
+    await page.get_by_role("status").get_by_text("Saved").wait_for()  # what is shown of the text moves the button
     await screen.press("Next: When")
     await screen.press("Next: Check")
     await screen.sees("Hi Ana, fresh bread at 7.")
