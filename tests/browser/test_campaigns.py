@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from app.domain.campaigns import service as campaigns
 from app.domain.contacts import service as contacts
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
@@ -310,50 +309,6 @@ async def test_a_campaign_is_scheduled_unscheduled_and_scheduled_for_the_clock_o
     await screen.sees("where they are. The first texts leave")
     status, local_at, most = await CAMPAIGNS.only(scene.services, "status", "local_at", "max_credits")
     assert (status, f"{local_at:%Y-%m-%dT%H:%M}", most) == ("scheduled", f"{day}T10:00", 5)
-
-
-async def test_a_draft_is_saved_while_it_is_typed_and_a_refused_text_stays(
-    windows: Windows, scene: Scene, account: Opened
-):
-    id = await Sending(scene, scene.dispatch).draft()
-    screen = await windows.owner(account)
-    page = screen.page
-    await screen.open(f"/campaigns/{id}?step=message")
-    await screen.fill("Name", "Winter")
-    await screen.heading("Winter").wait_for()
-    assert await CAMPAIGNS.only(scene.services, "name") == "Winter"
-    await screen.fill("Text", "Hi {firstname}, bread.")
-    await screen.sees("Not saved")
-    await page.get_by_role("link", name="Contacts").click()
-    await page.get_by_role("dialog", name="Leave without saving?").get_by_role("button", name="Stay here").click()
-    assert await page.get_by_role("textbox", name="Text").input_value() == "Hi {firstname}, bread."
-    await screen.fill("Text", "Hi {first_name}, bread.")
-    await page.get_by_role("link", name="Contacts").click()
-    await screen.heading("Contacts").wait_for()
-    assert await CAMPAIGNS.only(scene.services, "body") == "Hi {first_name}, bread."
-    await page.go_back()
-    await screen.heading("Winter").wait_for()
-    assert await page.get_by_role("textbox", name="Text").input_value() == "Hi {first_name}, bread."
-
-
-async def test_a_draft_that_another_person_changed_is_not_overwritten(windows: Windows, scene: Scene, account: Opened):
-    id = await Sending(scene, scene.dispatch).draft("Autumn sale")
-    screen = await windows.owner(account)
-    text = screen.page.get_by_role("textbox", name="Text")
-    await screen.open(f"/campaigns/{id}?step=message")
-    await screen.heading("Autumn sale").wait_for()
-
-    async with scene.unit() as unit:
-        await campaigns.update(unit, id, {"body": "Bread is cheap."})
-    await screen.fill("Name", "Winter")
-    await screen.sees("The campaign has version 2, not 1: it was changed. Read it again.")
-    assert await CAMPAIGNS.only(scene.services, "name", "body") == ("Autumn sale", "Bread is cheap.")
-    await screen.press("Show what is saved")
-    await expect(text).to_have_value("Bread is cheap.")
-
-    await screen.fill("Name", "Winter")
-    await screen.heading("Winter").wait_for()
-    assert await CAMPAIGNS.only(scene.services, "name", "body", "version") == ("Winter", "Bread is cheap.", 3)
 
 
 async def test_campaigns_are_found_by_name_and_state(windows: Windows, scene: Scene, account: Opened, pictures: Path):

@@ -1,7 +1,7 @@
 // The fields of a campaign that is a draft: changed here, saved by themselves a moment later. What somebody else saved
 // meanwhile is not overwritten.
 
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { type Act, useAct } from '../../ui/index.ts';
 import { UpdateCampaign } from './mutations.ts';
@@ -50,14 +50,22 @@ export function useDraft(campaign: Campaign): Draft {
   const changes = changesOf(saved.fields, fields);
   const isChanged = Object.keys(changes).length > 0;
   const isComplete = fields.name.trim() !== '' && fields.body.trim() !== '';
-  const save = async () => {
-    if (!isChanged) return true;
-    if (act.isBusy || !isComplete) return false;
+  const underWay = useRef<{ fields: Fields; end: Promise<boolean> }>(undefined);
+  const send = async () => {
     const done = await act.run({ id: campaign.id, changes, version });
+    underWay.current = undefined;
     if (!done) return false;
     setSaved({ fields, version: done.update_campaign.version });
     setSavedAt(new Date().toISOString());
     return true;
+  };
+  const save = async () => {
+    if (!isChanged) return true;
+    if (underWay.current) return underWay.current.fields === fields && underWay.current.end;
+    if (!isComplete) return false;
+    const end = send();
+    underWay.current = { fields, end };
+    return end;
   };
   const show = (found: Campaign) => {
     setSaved(stateOf(found));
