@@ -145,12 +145,12 @@ async def open_jobs(settings: Settings, notifier: Notifier) -> AsyncGenerator[Se
         announcing as announcer,
     ):
         playback = Playback(services.database.pool, poster, settings.public_url, sandbox_secrets(services))
-        dispatcher = open_dispatcher(services, announcer.announce)
+        workers = open_delivery_workers(services)
+        dispatcher = open_dispatcher(services, announcer.announce, workers.tell)
         retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
         erasures = CarrierErasures(services.database, services.connections, services.clock)
         deletions = open_deletions(services)
-        workers = open_delivery_workers(services)
         remains = Leftovers(services.database)
         await workers.warm()
         yield [

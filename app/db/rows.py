@@ -1,6 +1,6 @@
 """Rows of hot statements, as typed objects."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from app.db.engine import Connection, Pool
@@ -27,7 +27,7 @@ def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
     return () if all(value == usual for value in values) else values
 
 
-def integers(values: Sequence[int | None]) -> str:
+def integers(values: Iterable[int | None]) -> str:
     """Return a column of integers as the text of an array, for `$1::text::bigint[]`.
 
     For each element of a list, asyncpg finds out whether it is a list too, which takes longer than the element.

@@ -3,30 +3,36 @@
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.db.engine import UNREACHABLE, Database
-from app.db.rows import fetch
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.webhooks import payloads, records, signing
+from app.domain.webhooks import payloads, signing
 from app.domain.webhooks.health import Health
 from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Poster, Reply
-from app.domain.webhooks.records import Held, Recorder, Result
+from app.domain.webhooks.records import DueReader, Held, Recorder, Result, Wanted
 from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.signing import Signer
 from app.domain.webhooks.stats import AttemptCounts
 
 PER_ENDPOINT, TRUST = 8, 16
+MANY = 8
+"""The attempts after which a subscription counts as busy: its worker waits a moment for new events."""
+
 REFILL, LOW = 64, 32
 LOOK_AGAIN_SECONDS = 1.0
 SEARCH_PAUSE_SECONDS = 0.1
 """The time between two searches that find fewer deliveries than they ask for, while some are held."""
+
+NEWS_SECONDS = 0.1
+"""The time that the worker of a busy subscription waits for new events before it releases the subscription."""
 
 GONE, BUSY = 410, frozenset({429, 503})
 
@@ -51,6 +57,7 @@ class Shared:
 
     dependencies: Dependencies
     leases: Leases
+    due: DueReader
     recorder: Recorder
     counts: AttemptCounts
     places: asyncio.Semaphore
@@ -71,6 +78,7 @@ class DeliveryWorker:
         self.id = subscription.id
         self.subscription = subscription
         self._as_held = Held(subscription.id, subscription.lease, subscription.revision)
+        self._events = payloads.names_for(subscription.kind, subscription.events)
         self.health = Health.of(subscription)
         self.leased_until = subscription.leased_until
         self.stopping = stopping
@@ -81,6 +89,8 @@ class DeliveryWorker:
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
         self._search_at = 0.0
+        self._news = asyncio.Event()
+        self._made = 0
         self._posts: set[asyncio.Timeout] = set()
         self._trusted = TRUST * PER_ENDPOINT if not subscription.has_lapsed else 2 * TRUST
         self._begun_at = asyncio.get_running_loop().time()
@@ -106,6 +116,10 @@ class DeliveryWorker:
         """Return the seconds since the worker started."""
         return asyncio.get_running_loop().time() - self._begun_at
 
+    def tell(self) -> None:
+        """Let the worker search at once if it waits for new events, because some were dispatched."""
+        self._news.set()
+
     def abandon(self) -> None:
         """Cancel the POSTs in flight, without counting an attempt. Results already received are recorded."""
         for post in self._posts:
@@ -120,12 +134,26 @@ class DeliveryWorker:
     async def _refill(self) -> bool:
         """Fetch due deliveries when few are held; return False when no work is left."""
         if self._may_start() and self._needs_search():
-            found, loop = await self._fetch(), asyncio.get_running_loop()
-            self._search_at = loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
-            for delivery in found:
-                self._held.add(delivery.id)
-                self._queues[_queue(delivery)].append(delivery)
+            await self._search()
+            if not self._held and self._made >= MANY and await self._hears_news():
+                await self._search()
         return bool(self._active) or (self._may_start() and bool(self._queues))
+
+    async def _search(self) -> None:
+        self._news.clear()
+        found, loop = await self._fetch(), asyncio.get_running_loop()
+        self._search_at = loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
+        for delivery in found:
+            self._held.add(delivery.id)
+            self._queues[_queue(delivery)].append(delivery)
+
+    async def _hears_news(self) -> bool:
+        """Wait a moment for new events; to release a busy subscription and lease it again costs more than they do."""
+        self._made = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(NEWS_SECONDS):
+                await self._news.wait()
+        return self._news.is_set() and self._may_start()
 
     def _needs_search(self) -> bool:
         """Return whether to search: no delivery is held, or fewer than `LOW` and there may be more of them."""
@@ -135,10 +163,7 @@ class DeliveryWorker:
         if self.health.is_half_open and self._held:
             return ()
         limit = 1 if self.health.is_half_open else REFILL
-        subscription, now = self.subscription, self._dependencies.clock.now()
-        ours = subscription.lease, subscription.revision, payloads.names_for(subscription.kind, subscription.events)
-        pool = self._dependencies.database.pool
-        return await fetch(pool, Due, records.FIND_DUE, self.id, now, list(self._held), limit, *ours)
+        return await self._shared.due.find(Wanted(self._as_held, self._events, frozenset(self._held), limit))
 
     def _may_start(self) -> bool:
         now = self._dependencies.clock.now()
@@ -205,6 +230,7 @@ class DeliveryWorker:
         if not await self._shared.recorder.record(result):
             self.stopping = True
         self._trusted += 1
+        self._made += 1
 
     async def _post(self, delivery: Due, at: datetime) -> Reply | None:
         """Return the result of a POST, or None if it was abandoned."""

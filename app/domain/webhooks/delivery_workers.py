@@ -6,10 +6,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from app.db.engine import UNREACHABLE
+from app.domain.events.reactions import OutboxEvent
 from app.domain.webhooks import ownership
 from app.domain.webhooks.delivery_worker import DeliveryWorker, Dependencies, Shared
 from app.domain.webhooks.leases import Leases
-from app.domain.webhooks.records import Recorder
+from app.domain.webhooks.records import DueReader, Recorder
 from app.domain.webhooks.rows import Leased
 from app.domain.webhooks.stats import AttemptCounts
 
@@ -40,8 +41,8 @@ class DeliveryWorkers:
         """Return delivery workers with these dependencies."""
         pool = dependencies.database.pool
         leases = Leases(pool, dependencies.clock, dependencies.notify, dependencies.schedule)
-        counts = AttemptCounts(pool, dependencies.clock)
-        return cls(Shared(dependencies, leases, Recorder(pool), counts, asyncio.Semaphore(PER_PROCESS)))
+        due, counts = DueReader(pool, dependencies.clock), AttemptCounts(pool, dependencies.clock)
+        return cls(Shared(dependencies, leases, due, Recorder(pool), counts, asyncio.Semaphore(PER_PROCESS)))
 
     async def warm(self) -> None:
         """Prepare the connections that record results, because results not yet recorded at a crash are sent twice."""
@@ -66,6 +67,13 @@ class DeliveryWorkers:
                 return False
             return await self._take(free)
 
+    async def tell(self, events: Sequence[OutboxEvent]) -> None:
+        """Let the workers of the accounts of events search that wait for new ones, after a dispatch of this process."""
+        accounts = {event.account_id for event in events}
+        for worker in self._workers:
+            if worker.subscription.account_id in accounts:
+                worker.tell()
+
     async def _take(self, limit: int) -> bool:
         try:
             async with asyncio.timeout(None) as self._take_timeout:
@@ -82,6 +90,7 @@ class DeliveryWorkers:
         self._stopping = True
         for worker in self._workers:
             worker.stopping = True
+            worker.tell()
         if self._take_timeout:
             self._take_timeout.reschedule(asyncio.get_running_loop().time() + GIVE_BACK_SECONDS)
         try:

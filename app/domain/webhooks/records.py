@@ -1,27 +1,40 @@
 """Read due deliveries and record the results of attempts."""
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from app.db.engine import UNREACHABLE, Pool
 from app.db.rows import fetch, integers, unless_all
+from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.webhooks.models import DeliveryStatus
 from app.domain.webhooks.poster import Reply
+from app.domain.webhooks.rows import Due
 
 MAX_BATCH = 64
 WRITERS = 2
+MAX_SEARCHES, READERS = 16, 2
 RETRY_SECONDS = 0.5
 
+# The subscriptions come first, so that the rows of one that has changed are not read.
 FIND_DUE = """
-SELECT id, event, webhook_id, contact_id, body, attempts, is_test FROM webhook_deliveries
-WHERE subscription_id = $1 AND status = 'pending' AND next_attempt_at <= $2 AND id <> ALL($3::bigint[])
-  AND event = ANY($7::text[])
-  AND EXISTS (SELECT FROM webhook_subscriptions WHERE id = $1 AND lease = $5 AND revision = $6 AND status = 'active')
-ORDER BY next_attempt_at, id LIMIT $4
+WITH wanted AS MATERIALIZED (
+  SELECT w.id, held::bigint[] AS held, w.events::text[] AS events, most
+  FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text::bigint[], $4::text[], $5::text[], $6::text::bigint[])
+    AS w(id, lease, revision, events, held, most)
+  JOIN webhook_subscriptions s ON s.id = w.id AND s.lease = w.lease AND s.revision = w.revision AND status = 'active'
+)
+SELECT wanted.id AS subscription_id, d.id, event, webhook_id, contact_id, body, attempts, is_test
+FROM wanted CROSS JOIN LATERAL (
+  SELECT id, event, webhook_id, contact_id, body, attempts, is_test, next_attempt_at FROM webhook_deliveries
+  WHERE subscription_id = wanted.id AND status = 'pending' AND next_attempt_at <= $7 AND id <> ALL(held)
+    AND event = ANY(events)
+  ORDER BY next_attempt_at, id LIMIT most
+) d ORDER BY next_attempt_at, d.id
 """
 
 # A delivered result is recorded even when the subscription was disabled or removed meanwhile: no replay may repeat it.
@@ -58,6 +71,15 @@ class Held(NamedTuple):
     revision: int
 
 
+class Wanted(NamedTuple):
+    """A search for at most `most` due deliveries of the events of a subscription, without those in `held_ids`."""
+
+    subscription: Held
+    events: Sequence[str]
+    held_ids: Collection[int]
+    most: int
+
+
 class Result(NamedTuple):
     """The result of one attempt: the new state of the delivery, and the time of the next attempt."""
 
@@ -68,6 +90,25 @@ class Result(NamedTuple):
     status: DeliveryStatus
     next_attempt_at: datetime | None
     subscription: Held
+
+
+class DueReader:
+    """Reads due deliveries; several searches that begin at the same time are one statement."""
+
+    def __init__(self, pool: Pool, clock: Clock) -> None:
+        self._pool = pool
+        self._clock = clock
+        self._readers = [MicroBatcher(self._read, MAX_SEARCHES) for _ in range(READERS)]
+
+    async def find(self, wanted: Wanted) -> Sequence[Due]:
+        """Return due deliveries in their order; none if the lease has ended or the subscription was changed."""
+        return await min(self._readers, key=attrgetter("load"))(wanted)
+
+    async def _read(self, searches: Sequence[Wanted]) -> Sequence[Sequence[Due]]:
+        found = defaultdict[int, list[Due]](list)
+        for due in await fetch(self._pool, Due, FIND_DUE, *_searched(searches), self._clock.now()):
+            found[due.subscription_id].append(due)
+        return [found[each.subscription.id] for each in searches]
 
 
 class Recorder:
@@ -99,6 +140,15 @@ class Recorder:
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 return [result.subscription in held for result in results]
+
+
+def _searched(searches: Sequence[Wanted]) -> Sequence[Any]:
+    return [
+        *(integers(column) for column in zip(*(each.subscription for each in searches), strict=True)),
+        [f"{{{','.join(each.events)}}}" for each in searches],
+        [integers(each.held_ids) for each in searches],
+        integers([each.most for each in searches]),
+    ]
 
 
 def _columns(results: Sequence[Result]) -> Sequence[Any]:

@@ -78,6 +78,7 @@ class Leftover(NamedTuple):
 class Due(NamedTuple):
     """A delivery that is due."""
 
+    subscription_id: int
     id: int
     event: str
     webhook_id: str

@@ -171,6 +171,59 @@ async def test_deliveries_are_searched_no_more_while_some_are_held_that_a_search
     assert counting.count == 2
 
 
+async def test_a_busy_subscription_stays_leased_for_the_events_that_are_dispatched_next(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_worker, "NEWS_SECONDS", 1000.0)
+    harness.pace(lease=60.0)
+    harness.dispatcher = replace(harness.dispatcher, watchers=[harness.engine.tell])
+    await harness.subscribe()
+    for contact in range(delivery_worker.MANY):
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
+        await harness.receiver.expect(delivery_worker.MANY)
+        await harness.tell("lost", contact_id=1000)
+        await harness.receiver.expect(delivery_worker.MANY + 1)
+
+    assert await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "lease") == 1
+
+
+async def test_a_busy_subscription_is_released_when_no_events_follow(harness: Harness) -> None:
+    await harness.subscribe()
+    for contact in range(delivery_worker.MANY):
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work():
+        await harness.receiver.expect(delivery_worker.MANY)
+        await until(lambda: harness.is_at_rest())
+
+    assert await harness.are_all("delivered")
+
+
+async def test_searches_that_begin_together_are_one_statement_and_keep_each_to_its_subscription(
+    harness: Harness,
+) -> None:
+    for path in ("/1", "/2", "/3"):
+        await harness.subscribe(path)
+    await harness.tell("won", "lost")
+    await harness.dispatcher.run()
+    counting: Any = Flaky(harness.pool, records.FIND_DUE, OSError(), 0)
+    leased = await harness.engine.shared.leases.take(3, [])
+    held = [records.Held(each.id, each.lease, each.revision) for each in leased]
+    reader = records.DueReader(counting, harness.services.clock)
+    wanted = [
+        records.Wanted(held[0], ["pipeline_stage_changed"], (), 1),
+        records.Wanted(held[1], ["another_event", "pipeline_stage_changed"], (), 64),
+        records.Wanted(held[2]._replace(revision=7), ["pipeline_stage_changed"], (), 64),
+        records.Wanted(held[2], ["another_event"], (), 64),
+    ]
+    found = await asyncio.gather(*map(reader.find, wanted))
+    kept = await reader.find(wanted[1]._replace(held_ids=[found[1][0].id]))
+
+    assert [[due.subscription_id for due in each] for each in found] == [[held[0].id], [held[1].id] * 2, [], []]
+    assert [due.id for due in kept] == [found[1][1].id]
+    assert counting.count == 3
+
+
 async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,6 @@
 """Deliveries of webhooks when the service is stopped, or something fails."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import asyncpg
@@ -150,8 +149,7 @@ async def test_deliveries_that_cannot_be_read_while_the_database_is_away_open_no
     subscription = await harness.subscribe()
     await harness.tell("won")
     away: Any = Flaky(harness.pool, records.FIND_DUE, asyncpg.PostgresConnectionError("gone"), times=1)
-    database = replace(harness.engine.shared.dependencies.database, pool=away)
-    engine = with_parts(harness.engine, dependencies=replace(harness.engine.shared.dependencies, database=database))
+    engine = with_parts(harness.engine, due=records.DueReader(away, harness.services.clock))
     async with harness.at_work(engine):
         await until(lambda: harness.are_all("delivered"))
 
