@@ -11,14 +11,15 @@ from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.events import UpdateKind, live_kind_of
 from app.domain.messages import sql as messages
 
-# The transaction locks the accounts, so that no other one continues from the same position.
+# The transaction locks the accounts, so that no other one continues from the same position. Unless materialized, the
+# newest position would be read for each event.
 ADD_UPDATES = f"""
 WITH event AS (
   SELECT * FROM unnest($1::text::bigint[], $2::text[], $3::text::bigint[], $4::bigint[], $5::timestamptz[],
     $6::bigint[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) WITH ORDINALITY
     AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id,
     place)
-), newest AS (
+), newest AS MATERIALIZED (
   SELECT account_id, (SELECT max(position) FROM live_updates u WHERE u.account_id = a.account_id) AS position
   FROM (SELECT DISTINCT account_id FROM event) a
 )
