@@ -5,6 +5,7 @@ Each step checks the same conditions before its send, so that no step depends on
 
 from typing import NamedTuple
 
+from app.db.rows import integers
 from app.domain.consent import quoted_replies
 from app.domain.consent.recognition import NOTHING, Intent, IntentKind
 from app.domain.contacts.events import ContactDndChanged, ContactTagAdded, NewOptOut, PipelineStageChanged
@@ -32,7 +33,8 @@ STEP_KEY = "e.account_id", "chr(31) || 'step/' || e.id || '/' || step.key"
 EXIT = f"""
 WITH ended AS (
   SELECT e.id FROM sequence_enrollments e
-  JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[]) AS fact(account_id, contact_id, at, value)
+  JOIN unnest($1::text::bigint[], $2::text::bigint[], $3::timestamptz[], $4::text[])
+    AS fact(account_id, contact_id, at, value)
     ON e.account_id = fact.account_id AND e.contact_id = fact.contact_id AND e.created_at <= fact.at
   JOIN sequences s ON s.id = e.sequence_id AND {{which}}
   JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.version = e.steps_version
@@ -69,8 +71,8 @@ async def exit_enrollments(batch: Batch) -> None:
         if facts:
             await batch.connection.execute(
                 EXIT.format(which=which),
-                [event.account_id for event, _ in facts],
-                [event.contact_id for event, _ in facts],
+                integers([event.account_id for event, _ in facts]),
+                integers([event.contact_id for event, _ in facts]),
                 [event.created_at for event, _ in facts],
                 [value for _, value in facts],
                 reason,

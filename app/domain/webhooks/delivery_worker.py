@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from app.db.engine import UNREACHABLE, Database
 from app.domain.kernel.clock import Clock
@@ -91,9 +92,11 @@ class DeliveryWorker:
         self._search_at = 0.0
         self._news = asyncio.Event()
         self._made = 0
-        self._posts: set[asyncio.Timeout] = set()
+        self._posts: set[asyncio.Task[Any]] = set()
+        self._is_abandoned = False
         self._trusted = TRUST * PER_ENDPOINT if not subscription.has_lapsed else 2 * TRUST
-        self._begun_at = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self._begun_at = self._loop.time()
 
     async def run(self) -> None:
         """Deliver until nothing is due, the breaker opens or the process stops; then release the subscription.
@@ -114,7 +117,7 @@ class DeliveryWorker:
 
     def age(self) -> float:
         """Return the seconds since the worker started."""
-        return asyncio.get_running_loop().time() - self._begun_at
+        return self._loop.time() - self._begun_at
 
     def tell(self) -> None:
         """Let the worker search at once if it waits for new events, because some were dispatched."""
@@ -122,8 +125,12 @@ class DeliveryWorker:
 
     def abandon(self) -> None:
         """Cancel the POSTs in flight, without counting an attempt. Results already received are recorded."""
+        self._is_abandoned = True
+        self._loop.call_soon(self._cancel_posts)
+
+    def _cancel_posts(self) -> None:
         for post in self._posts:
-            post.reschedule(0)
+            post.cancel()
 
     async def _work(self) -> None:
         while await self._refill():
@@ -141,8 +148,8 @@ class DeliveryWorker:
 
     async def _search(self) -> None:
         self._news.clear()
-        found, loop = await self._fetch(), asyncio.get_running_loop()
-        self._search_at = loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
+        found = await self._fetch()
+        self._search_at = self._loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
         for delivery in found:
             self._held.add(delivery.id)
             self._queues[_queue(delivery)].append(delivery)
@@ -157,7 +164,7 @@ class DeliveryWorker:
 
     def _needs_search(self) -> bool:
         """Return whether to search: no delivery is held, or fewer than `LOW` and there may be more of them."""
-        return not self._held or (len(self._held) < LOW and asyncio.get_running_loop().time() >= self._search_at)
+        return not self._held or (len(self._held) < LOW and self._loop.time() >= self._search_at)
 
     async def _fetch(self) -> Sequence[Due]:
         if self.health.is_half_open and self._held:
@@ -234,16 +241,19 @@ class DeliveryWorker:
 
     async def _post(self, delivery: Due, at: datetime) -> Reply | None:
         """Return the result of a POST, or None if it was abandoned."""
-        headers, post = self._headers(delivery, at), asyncio.timeout(None)
-        self._posts.add(post)
+        headers, task = self._headers(delivery, at), asyncio.current_task(self._loop)
+        assert task
+        self._posts.add(task)
         self._dependencies.watch(1)
         try:
-            async with post:
-                return await self._dependencies.poster.post(self.subscription.target_url, headers, delivery.body)
-        except TimeoutError:
+            return await self._dependencies.poster.post(self.subscription.target_url, headers, delivery.body)
+        except asyncio.CancelledError:
+            if not self._is_abandoned:
+                raise
+            task.uncancel()
             return None
         finally:
-            self._posts.discard(post)
+            self._posts.discard(task)
             self._dependencies.watch(-1)
 
     def _judge(self, delivery: Due, reply: Reply) -> tuple[DeliveryStatus, timedelta | None]:

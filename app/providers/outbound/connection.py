@@ -38,7 +38,7 @@ class Connection(asyncio.Protocol):
             raise ExchangeFailed(PostError.closed)
         self._reader.start(kept)
         waiter = self._waiter = self._loop.create_future()
-        limit = Limit(seconds, partial(self._fail, PostError.timeout))
+        limit = Limit(self._loop, seconds, partial(self._fail, PostError.timeout))
         self._transport.write(request)
         try:
             return await waiter
@@ -51,6 +51,10 @@ class Connection(asyncio.Protocol):
     def is_fresh(self) -> bool:
         """Return whether an idle connection can be reused: its peer has neither closed it nor sent data."""
         return not self._transport.is_closing() and self._loop.time() < self.expires_at and not self._poll.poll(0)
+
+    def expire_after(self, seconds: float) -> None:
+        """Set how long it is fresh while it is idle."""
+        self.expires_at = self._loop.time() + seconds
 
     def is_settled(self) -> bool:
         """Return whether the request was sent completely, and no unrequested data was received."""

@@ -15,8 +15,8 @@ class Limit:
     before data that arrived in time is read.
     """
 
-    def __init__(self, seconds: float, expire: Callable[[], object]) -> None:
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, expire: Callable[[], object]) -> None:
+        self._loop = loop
         self._expire = expire
         self._timer = self._loop.call_later(seconds, self._look)
 
@@ -32,7 +32,7 @@ class Limit:
 async def limited(seconds: float) -> AsyncGenerator[None]:
     """Raise `TimeoutError` when a block waits for a peer for too long."""
     async with asyncio.timeout(None) as timeout:
-        limit = Limit(seconds, partial(timeout.reschedule, 0))
+        limit = Limit(asyncio.get_running_loop(), seconds, partial(timeout.reschedule, 0))
         try:
             yield
         finally:

@@ -35,12 +35,11 @@ class Pool:
         if limit <= 0 or self._count >= self._capacity or not connection.is_settled():
             connection.abort()
             return
-        loop = asyncio.get_running_loop()
-        connection.expires_at = loop.time() + limit
+        connection.expire_after(limit)
         self._idle.setdefault(connection.key, []).append(connection)
         self._count += 1
         if self._sweeper is None:
-            self._sweeper = loop.call_later(self._idle_limit, self._sweep)
+            self._sweeper = asyncio.get_running_loop().call_later(self._idle_limit, self._sweep)
 
     def close(self) -> None:
         """Close all idle connections."""
