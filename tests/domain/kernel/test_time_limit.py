@@ -1,6 +1,7 @@
 """Many calls with one time limit."""
 
 import asyncio
+from typing import cast
 
 import pytest
 
@@ -48,3 +49,29 @@ async def test_the_cancellation_of_a_caller_is_no_timeout() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         await calling
+
+
+async def test_a_caller_whose_call_took_too_long_can_be_limited_again() -> None:
+    limit = TimeLimit(0.01)
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            await limit.run(within("the limit", asyncio.get_running_loop().create_future()))
+
+    assert _current().cancelling() == 0
+
+
+async def test_a_caller_that_is_canceled_when_its_time_is_over_is_canceled() -> None:
+    async def cancel_too() -> None:
+        try:
+            await within("the limit", asyncio.get_running_loop().create_future())
+        finally:
+            _current().cancel()
+
+    calling = asyncio.create_task(TimeLimit(0.01).run(cancel_too()))
+
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+
+
+def _current() -> asyncio.Task[object]:
+    return cast("asyncio.Task[object]", asyncio.current_task())
