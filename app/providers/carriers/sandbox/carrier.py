@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import asyncpg
 
+from app.db import rows
 from app.db.engine import Pool
 from app.domain.carriers.carrier import (
     Accepted,
@@ -54,8 +55,11 @@ MAX_BATCH = 200
 
 TAKE = """
 WITH handed AS (
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
-        AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls)
+    SELECT place, reference, provider_message_id, from_number, to_number, body, refusal,
+        coalesce(refused_calls, 0) AS refused_calls
+    FROM unnest($1::text::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+        WITH ORDINALITY
+        AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls, place)
 ), message AS (
     INSERT INTO sandbox_messages AS known
         (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at, carrier)
@@ -72,11 +76,11 @@ WITH handed AS (
 ), owed AS (
     INSERT INTO sandbox_callbacks (reference, carrier, kind, payload, due_at)
     SELECT reference, $12, step.kind, step.payload, now() + step.wait * interval '1 second'
-    FROM message JOIN handed USING (reference) JOIN unnest($8::bigint[], $9::text[], $10::jsonb[], $11::float8[])
+    FROM message JOIN handed USING (reference) JOIN unnest($8::text::bigint[], $9::text[], $10::jsonb[], $11::float8[])
         AS step (reference, kind, payload, wait) USING (reference)
     WHERE message.calls = handed.refused_calls + 1
 )
-SELECT outcome FROM handed JOIN message USING (reference) ORDER BY array_position($1::bigint[], reference)
+SELECT outcome FROM handed JOIN message USING (reference) ORDER BY place
 """
 
 FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
@@ -195,14 +199,14 @@ class SandboxCarrier:
         owed = [callback for message, script in handed for callback in _owed(message, script, self._delay)]
         outcomes = await self._pool.fetch(
             TAKE,
-            [message.reference for message, _ in handed],
+            rows.integers([message.reference for message, _ in handed]),
             [provider_id(message.reference) for message, _ in handed],
             [message.from_number for message, _ in handed],
             [message.to_number for message, _ in handed],
             [message.body for message, _ in handed],
-            [script.refusal for _, script in handed],
-            [script.refused_calls for _, script in handed],
-            [callback.reference for callback in owed],
+            rows.unless_all([script.refusal for _, script in handed], None),
+            rows.unless_all([script.refused_calls for _, script in handed], 0),
+            rows.integers([callback.reference for callback in owed]),
             [callback.kind for callback in owed],
             [callback.payload for callback in owed],
             [callback.wait for callback in owed],
