@@ -1,7 +1,8 @@
 """Rows of hot statements, as typed objects."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
 from app.db.engine import Connection, Pool
 
@@ -39,5 +40,5 @@ def integers(values: Iterable[int | None]) -> str:
 def _shaped(shape: Callable[..., R], rows: Sequence[Any]) -> list[R]:
     """Return the rows as objects; named tuples with the fields in the order of the columns are made by their places."""
     if rows and getattr(shape, "_fields", None) == tuple(rows[0].keys()):
-        return [shape(*row) for row in rows]
+        return list(map(partial(tuple.__new__, cast("type[Any]", shape)), rows))
     return [shape(**row) for row in rows]

@@ -128,10 +128,10 @@ class Health:
     ) -> None:
         now = self.clock.now()
         place = Counted(key, now.replace(second=0, microsecond=0), result, code)
-        count = self._counts.setdefault(place, Count())
+        count = self._counts.get(place) or self._counts.setdefault(place, Count())
         count.times += 1
         count.parts += parts
-        count.last_at, count.carrier_error = now, _printable(carrier_error)
+        count.last_at, count.carrier_error = now, carrier_error and _printable(carrier_error)
         count.skew_seconds = count.skew_seconds if skew_seconds is None else skew_seconds
         self.tally(key, result, code)
         self._later.plan()

@@ -27,7 +27,8 @@ class MicroBatcher(Generic[T, R]):
     exception is raised to every caller of the batch. Items with the same `key`, unless it is None, never share a batch.
     When more items wait than a batch takes, it takes one of each `account` in turns, in their order.
 
-    Where a batch only has to be finished, `serve` calls `proceed`, and the next one begins.
+    Where a batch only has to be finished, `serve` calls `proceed`, and the next one begins. Where the callers go on
+    before the batch ends, `serve` calls `answer`.
     """
 
     serve: Callable[[Sequence[T]], Awaitable[Sequence[R]]]
@@ -60,6 +61,12 @@ class MicroBatcher(Generic[T, R]):
             if self._queue:
                 self._start()
 
+    def answer(self, results: Sequence[R]) -> None:
+        """Give the callers of the batch in progress their results before it ends."""
+        for waiting, result in zip(self._batches[_current_task()], results, strict=True):
+            if not waiting.done():
+                waiting.set_result(result)
+
     async def flush(self) -> None:
         """Wait until the items that have arrived so far are served."""
         waiting = [*chain(*self._batches.values()), *(result for _, result in self._queue)]
@@ -77,7 +84,7 @@ class MicroBatcher(Generic[T, R]):
         self._running.add_done_callback(self._batches.pop)
 
     async def _work(self) -> None:
-        task = cast("asyncio.Task[None]", asyncio.current_task())
+        task = _current_task()
         while self._queue and self._running is task:
             batch = self._take()
             self._batches[task] = [result for _, result in batch]
@@ -96,6 +103,10 @@ class MicroBatcher(Generic[T, R]):
                 waiting.set_result(result)
 
     def _take(self) -> list[tuple[T, asyncio.Future[R]]]:
+        if self.key is no_key and len(self._queue) <= self.limit:
+            everything = list(self._queue)
+            self._queue.clear()
+            return everything
         batch, later = list[tuple[T, asyncio.Future[R]]](), list[tuple[T, asyncio.Future[R]]]()
         keys: set[Hashable] = set()
         if len(self._queue) > self.limit:
@@ -118,6 +129,10 @@ class MicroBatcher(Generic[T, R]):
             turns.setdefault(seen[account], []).append(waiting)
             seen[account] += 1
         self._queue = deque(chain.from_iterable(turns.values()))
+
+
+def _current_task() -> asyncio.Task[None]:
+    return cast("asyncio.Task[None]", asyncio.current_task())
 
 
 async def serve_parts(

@@ -6,15 +6,14 @@ own end. So a call has begun before an opt-out is committed, or does not begin.
 """
 
 import asyncio
-from collections.abc import Callable, Container, Coroutine, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.db import claims, rows
 from app.db.engine import UNREACHABLE, Connection, Pool
-from app.domain.carriers.carrier import Answer, FailureCode
-from app.domain.carriers.connections import OpenConnection
+from app.domain.carriers.carrier import FailureCode
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.messages import outgoing
@@ -26,19 +25,15 @@ from app.domain.messages.recording import Blocked, Deferred, Gone, Result
 MAX_BATCH, MAX_PROMOTIONS = 100, 32
 """The most texts of a batch. Promotions are fewer, because urgent texts wait while the process works on a batch."""
 
-Wanted = tuple[Claim, OpenConnection | None]
-Call = Callable[[ClaimedText, OpenConnection | None], Coroutine[Any, Any, Answer | None]]
+Batcher = MicroBatcher[Claim, "Begun | Exception | None"]
 
 
 class Begun(NamedTuple):
-    """A text whose call was begun, or the reason for which it was not."""
+    """A text whose call may begin, or the result of one whose call does not."""
 
     text: ClaimedText
-    found: asyncio.Task[Answer | None] | Result
-
-    async def result(self) -> Result:
-        """Return the result, once it is known."""
-        return await self.found if isinstance(self.found, asyncio.Task) else self.found
+    may_call: bool
+    result: Result = None
 
 
 @dataclass(slots=True)
@@ -50,67 +45,71 @@ class Beginnings:
 
     pool: Pool
     clock: Clock
-    call: Call
-    _urgent: MicroBatcher[Wanted, Begun | Exception | None] = field(init=False)
-    _promotional: MicroBatcher[Wanted, Begun | Exception | None] = field(init=False)
+    _urgent: Batcher = field(init=False)
+    _promotional: Batcher = field(init=False)
 
     def __post_init__(self) -> None:
         """Create the batchers."""
-        self._urgent = MicroBatcher(self._begin_all, MAX_BATCH, account=_account_of)
+        self._urgent = MicroBatcher(self._begin_urgent, MAX_BATCH, account=_account_of)
         self._promotional = MicroBatcher(self._begin_promotional, MAX_PROMOTIONS, account=_account_of)
 
-    async def begin(self, claim: Claim, connection: OpenConnection | None) -> Begun | None:
-        """Begin the call with a claimed text if the gates let it pass; return None if the claim is another's by now.
+    async def begin(self, claim: Claim) -> Begun | None:
+        """Return whether a claimed text passes the gates, for a call at once; None if the claim is another's by now.
 
-        A text whose recipient opts out at this moment has the result None: it is tried again later. Raises the fault of
-        a gate, which concerns no other text.
+        The caller begins that call before it waits for anything. A text whose recipient opts out at this moment has the
+        result None: it is tried again later. Raises the fault of a gate, which concerns no other text.
         """
         begin = self._promotional if claim.lane == outgoing.PROMOTIONAL else self._urgent
-        begun = await begin((claim, connection))
+        begun = await begin(claim)
         if isinstance(begun, Exception):
             raise begun
         return begun
 
-    async def _begin_promotional(self, wanted: Sequence[Wanted]) -> Sequence[Begun | Exception | None]:
-        await self._urgent.flush()
-        return await self._begin_all(wanted)
+    async def _begin_urgent(self, wanted: Sequence[Claim]) -> Sequence[Begun | Exception | None]:
+        return await self._begin_all(self._urgent, wanted)
 
-    async def _begin_all(self, wanted: Sequence[Wanted]) -> Sequence[Begun | Exception | None]:
+    async def _begin_promotional(self, wanted: Sequence[Claim]) -> Sequence[Begun | Exception | None]:
+        await self._urgent.flush()
+        return await self._begin_all(self._promotional, wanted)
+
+    async def _begin_all(self, batcher: Batcher, wanted: Sequence[Claim]) -> Sequence[Begun | Exception | None]:
         begun: list[Begun | Exception | None] = []
         try:
             async with claims.transaction(self.pool) as connection:
-                free, texts = await _read(connection, [claim for claim, _ in wanted])
+                free, texts = await _read(connection, wanted)
                 now = self.clock.now()
-                begun = [self._begin(texts.get(claim.message_id), through, free, now) for claim, through in wanted]
+                begun = [_check(texts.get(claim.message_id), free, now) for claim in wanted]
+                batcher.answer(begun)
                 await asyncio.sleep(0)  # the calls begin
         except UNREACHABLE:
             if not begun:
                 raise
         return begun
 
-    def _begin(
-        self, text: ClaimedText | None, through: OpenConnection | None, free: Container[int], now: datetime
-    ) -> Begun | Exception | None:
-        if text is None:
-            return None
-        if text.message_id not in free:
-            return Begun(text, None)
-        try:
-            return Begun(text, _stop(text, now) or asyncio.create_task(self.call(text, through)))
-        except Exception as fault:
-            return fault
+
+def _account_of(claim: Claim) -> int:
+    return claim.account_id
 
 
-def _account_of(wanted: Wanted) -> int:
-    return wanted[0].account_id
+def _check(text: ClaimedText | None, free: Container[int], now: datetime) -> Begun | Exception | None:
+    if text is None:
+        return None
+    if text.message_id not in free:
+        return Begun(text, may_call=False)
+    try:
+        stopped = _stop(text, now)
+    except Exception as fault:
+        return fault
+    return Begun(text, stopped is None, stopped)
 
 
 async def _read(connection: Connection, claimed: Sequence[Claim]) -> tuple[set[int], dict[int, ClaimedText]]:
     """Keep the recipients from opting out; return the texts of those that do not now, and the facts of all texts."""
-    ids, phones = [claim.message_id for claim in claimed], [claim.to_number for claim in claimed]
-    kept = await connection.fetch(outgoing.KEEP_FROM_OPTING_OUT, ids, [claim.account_id for claim in claimed], phones)
-    until = [claim.claimed_until for claim in claimed]
-    texts = await rows.fetch(connection, ClaimedText, outgoing.FIND_CLAIMED, ids, until)
+    ids, until = rows.integers([claim.message_id for claim in claimed]), claimed[0].claimed_until
+    accounts, phones = rows.integers([claim.account_id for claim in claimed]), [claim.to_number for claim in claimed]
+    kept = await connection.fetch(outgoing.KEEP_FROM_OPTING_OUT, ids, accounts, phones)
+    others = rows.unless_all([claim.claimed_until for claim in claimed], until)
+    texts = await rows.fetch(connection, ClaimedText, outgoing.FIND_CLAIMED, ids, others, until)
     return {row["id"] for row in kept}, {text.message_id: text for text in texts}
 
 

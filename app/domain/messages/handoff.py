@@ -87,7 +87,7 @@ class Handoff:
         recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, self._unconfirmed_after)
         object.__setattr__(self, "_recorder", recorder)
         object.__setattr__(self, "_limit", TimeLimit(self.pace.timeout))
-        object.__setattr__(self, "_beginnings", Beginnings(self.database.pool, self.clock, self._call))
+        object.__setattr__(self, "_beginnings", Beginnings(self.database.pool, self.clock))
 
     async def run(self) -> bool:
         """Claim the texts that the window has room for, and begin to hand them over; return True when more may be due.
@@ -96,12 +96,14 @@ class Handoff:
         """
         async with self._claiming:
             waiting = await self._find_waiting()
-            urgent = await self._claim_waiting([each for each in waiting if each.lane != PROMOTIONAL])
+            others = [each for each in waiting if each.lane != PROMOTIONAL]
+            urgent = await self._claim_waiting(others)
             self._start(urgent)
         if urgent:
             self._promotions.note_urgent()
         is_promoting = await self._promote([each for each in waiting if each.lane == PROMOTIONAL])
-        if urgent or is_promoting or (self.sends.free and self._numbers.has_more):
+        may_claim = bool(urgent) and bool(_with_room(others, self.sends.room()))
+        if may_claim or is_promoting or (self.sends.free and self._numbers.has_more):
             return True
         self.sends.await_room()
         return False
@@ -191,7 +193,7 @@ class Handoff:
     async def _claim_waiting(self, waiting: Sequence[WaitingNumber], most: int | None = None) -> Sequence[Claim]:
         """Claim texts of numbers for which the window has room, at most `most`."""
         window, room = self.sends, self.sends.room()
-        numbers = [each for each in waiting if room.part_of(each.account_id, each.carrier)]
+        numbers = _with_room(waiting, room)
         if not numbers:
             return []
         rates = {key: known.parts_per_second for key in _carriers(numbers) if (known := self.connections.find(key))}
@@ -259,14 +261,14 @@ class Handoff:
     async def _hand_over(self, claim: Claim) -> None:
         """Hand a claimed text over, unless the claim is another's by now."""
         with self._work(claim):
-            connection = await self._find_connection(claim.carrier)
+            connection = self.connections.find(claim.carrier) or await self._find_connection(claim.carrier)
             try:
-                begun = await self._beginnings.begin(claim, connection)
+                begun = await self._beginnings.begin(claim)
             except UNREACHABLE:
                 await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
                 return
         if begun:
-            result = await begun.result()
+            result = await self._call(begun.text, connection) if begun.may_call else begun.result
             with self._work(claim):
                 await self._record(begun.text, result)
 
@@ -349,6 +351,10 @@ class Handoff:
     @property
     def _unconfirmed_after(self) -> timedelta:
         return timedelta(seconds=self.pace.unconfirmed_after)
+
+
+def _with_room(numbers: Sequence[WaitingNumber], room: Room) -> list[WaitingNumber]:
+    return [each for each in numbers if room.part_of(each.account_id, each.carrier)]
 
 
 def _divide(

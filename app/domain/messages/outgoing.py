@@ -135,15 +135,17 @@ WITH found AS (
 FIND_CLAIM = f"{CLAIMED.format(o='outgoing o')} WHERE o.message_id = $1 AND o.claimed_until = $2"
 
 KEEP_FROM_OPTING_OUT = f"""
-SELECT id FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS k(id, account_id, phone)
+SELECT id FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[]) AS k(id, account_id, phone)
 WHERE phone IS NULL OR {consent.may_call("account_id", "phone")}
 """
 """Keep the phones of texts from opting out until the transaction ends; return the texts whose phones do not now."""
 
 FIND_CLAIMED = f"""
-{FACTS} FROM unnest($1::bigint[], $2::timestamptz[]) AS k(id, until)
-CROSS JOIN LATERAL (SELECT * FROM outgoing WHERE message_id = k.id LIMIT 1) o {JOINS} WHERE o.claimed_until = k.until
+{FACTS} FROM unnest($1::text::bigint[], $2::timestamptz[]) AS k(id, until)
+CROSS JOIN LATERAL (SELECT * FROM outgoing WHERE message_id = k.id LIMIT 1) o {JOINS}
+WHERE o.claimed_until = coalesce(k.until, $3)
 """
+"""Find the claimed texts `$1`; each within its claim until `$2`, or until `$3` where that is null."""
 
 _LAPSED = f"""
 WITH RECURSIVE {find_values("outgoing", "account_id", "claimed_until IS NOT NULL", "claimed")}, lapsed AS (

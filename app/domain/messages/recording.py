@@ -60,7 +60,7 @@ WITH taken AS (
     SELECT message_id FROM carrier_ids WHERE carrier = taken.carrier
       AND provider_message_id = taken.provider_message_id AND direction = 'outbound' AND message_id = taken.id LIMIT 1
   ) n WHERE taken.known_id IS NULL
-)
+), removed AS ({outgoing.REMOVE})
 UPDATE messages m SET provider_message_id = coalesce(taken.known_id,
     CASE WHEN m.id IN (SELECT message_id FROM named) THEN taken.provider_message_id END),
   status = CASE taken.status WHEN 'pending' THEN 'sent' ELSE taken.status END,
@@ -248,7 +248,6 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         rows.unless_all([answer.charge and answer.charge.amount for _, answer in accepted], None),
         rows.unless_all([answer.charge and answer.charge.currency for _, answer in accepted], None),
     )
-    await connection.execute(outgoing.REMOVE, ids)
     if counting := [text.message_id for text, _ in accepted if text.expires_at]:
         await connection.execute(quiet_hours.COUNT_AT, counting, now, True)
     new = {row.id: row.provider_message_id for row in recorded if row.was_pending}

@@ -47,6 +47,28 @@ async def test_a_failed_batch_raises_in_its_waiting_callers_and_the_next_is_serv
     assert gone.cancelled()
 
 
+async def test_callers_that_are_answered_before_their_batch_ends_go_on_at_once() -> None:
+    answered, end = asyncio.Event(), asyncio.Event()
+
+    async def serve(items: Sequence[str]) -> Sequence[str]:
+        together.answer([item.upper() for item in items])
+        answered.set()
+        await within("the test to let it end", end.wait())
+        raise ValueError("after the answers")
+
+    together = MicroBatcher(serve, 10)
+    gone, left = (asyncio.create_task(together(item)) for item in ("gone", "left"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await within("the answers", answered.wait())
+
+    assert await within("the answer", left) == "LEFT"
+    assert (gone.cancelled(), together.load) == (True, 1)
+    end.set()
+    await together.close()
+    assert await left == "LEFT"
+
+
 class Finishing:
     """Serves batches that proceed when they begin, and end when the test lets them."""
 

@@ -22,7 +22,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ROOM = division.columns(Window(8).room())
 CLAIM = (NOW, NOW, *ROOM, ["sandbox"], [1.0], [2], ["sandbox"], ["+15002000001"], [8], [1.0], 8)
 CLAIM_LAPSED = NOW, NOW, *ROOM, ["sandbox"], [1.0], "worker", None
-FIND_CLAIMED = [1], [NOW]
+FIND_CLAIMED = "{1}", [NOW], NOW
 
 FIRST_PLANS = 5
 """How often PostgreSQL plans a prepared statement for its arguments before it compares such plans with one for any."""

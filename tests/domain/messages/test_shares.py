@@ -235,6 +235,18 @@ async def test_an_account_alone_leaves_as_many_calls_free_as_it_makes(
     assert [body for body in carrier.given if not body.startswith("unanswered")] == ["theirs"]
 
 
+async def test_a_claim_that_leaves_no_room_is_not_followed_by_another_search(
+    send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
+) -> None:
+    await asyncio.gather(*(send(SILENT, f"unanswered {number}") for number in range(30)))
+    slow = narrow(handoff, carrier, 16)
+
+    assert await slow.run() is False
+    await until(lambda: _given(carrier, 8))
+
+    assert await OUTGOING.count(pool) == 30
+
+
 async def test_texts_without_room_are_announced_when_calls_have_ended(
     send: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
 ) -> None:
