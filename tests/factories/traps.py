@@ -180,9 +180,12 @@ FOR EACH ROW EXECUTE FUNCTION lose_connection()
 Visit = Callable[[str, bool], Awaitable[None]]
 """Is called before a statement that returns rows, and with True after it."""
 
+RELEASED = "; released"
+"""Follows the last statement of a connection when it is back in the pool, after the end of its transaction."""
+
 
 class VisitedPool:
-    """A pool whose connections tell a test of each statement that returns rows."""
+    """A pool whose connections tell a test of each statement that returns rows, and of their release."""
 
     def __init__(self, pool: Pool, visit: Visit) -> None:
         self._pool, self._visit = pool, visit
@@ -193,17 +196,20 @@ class VisitedPool:
     @asynccontextmanager
     async def acquire(self) -> AsyncGenerator[Any]:
         async with self._pool.acquire() as connection:
-            yield _VisitedConnection(connection, self._visit)
+            visited = _VisitedConnection(connection, self._visit)
+            yield visited
+        await self._visit(visited.last + RELEASED, True)
 
 
 class _VisitedConnection:
     def __init__(self, connection: Connection, visit: Visit) -> None:
-        self._connection, self._visit = connection, visit
+        self._connection, self._visit, self.last = connection, visit, ""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
     async def fetch(self, query: str, *args: Any) -> Any:
+        self.last = query
         await self._visit(query, False)
         found = await self._connection.fetch(query, *args)
         await self._visit(query, True)

@@ -20,16 +20,18 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import TO, after, hand_over, through
 from tests.factories.billing import audit, entries
 from tests.factories.messages import calls, states
-from tests.factories.traps import VisitedPool, count_blocked
+from tests.factories.traps import RELEASED, VisitedPool, count_blocked
 from tests.waiting import until, within
 
 Withdraw = Callable[[UnitOfWork], Awaitable[Any]]
 
-PLACES = ("before the claim", "before the lock", "before the facts", "before the call", "after the call")
+PLACES = ("before the claim", "before the lock", "before the facts", "before the call", "after the release of the lock")
+PLACES += ("after the call",)
 VISITED = {
     (outgoing.KEEP_FROM_OPTING_OUT, False): "before the lock",
     (outgoing.FIND_CLAIMED, False): "before the facts",
     (outgoing.FIND_CLAIMED, True): "before the call",
+    (outgoing.FIND_CLAIMED + RELEASED, True): "after the release of the lock",
 }
 IN_TIME = PLACES[:2]
 """The places at which an opt-out that begins there still stops the text."""
