@@ -24,7 +24,7 @@ from app.domain.webhooks.signing import Signer
 from app.domain.webhooks.stats import AttemptCounts
 
 PER_ENDPOINT, TRUST = 8, 16
-MANY = 8
+BUSY_AFTER = 8
 """The attempts after which a subscription counts as busy: its worker waits a moment for new events."""
 
 REFILL, LOW = 64, 32
@@ -32,7 +32,7 @@ LOOK_AGAIN_SECONDS = 1.0
 SEARCH_PAUSE_SECONDS = 0.1
 """The time between two searches that find fewer deliveries than they ask for, while some are held."""
 
-NEWS_SECONDS = 0.1
+EVENTS_WAIT_SECONDS = 0.1
 """The time that the worker of a busy subscription waits for new events before it releases the subscription."""
 
 GONE, BUSY = 410, frozenset({429, 503})
@@ -79,7 +79,6 @@ class DeliveryWorker:
         self.id = subscription.id
         self.subscription = subscription
         self._as_held = Held(subscription.id, subscription.lease, subscription.revision)
-        self._events = payloads.names_for(subscription.kind, subscription.events)
         self.health = Health.of(subscription)
         self.leased_until = subscription.leased_until
         self.stopping = stopping
@@ -90,7 +89,7 @@ class DeliveryWorker:
         self._held: set[int] = set()
         self._active: dict[Hashable, asyncio.Task[None]] = {}
         self._search_at = 0.0
-        self._news = asyncio.Event()
+        self._dispatched = asyncio.Event()
         self._made = 0
         self._posts: set[asyncio.Task[Any]] = set()
         self._is_abandoned = False
@@ -121,7 +120,7 @@ class DeliveryWorker:
 
     def tell(self) -> None:
         """Let the worker search at once if it waits for new events, because some were dispatched."""
-        self._news.set()
+        self._dispatched.set()
 
     def abandon(self) -> None:
         """Cancel the POSTs in flight, without counting an attempt. Results already received are recorded."""
@@ -142,25 +141,28 @@ class DeliveryWorker:
         """Fetch due deliveries when few are held; return False when no work is left."""
         if self._may_start() and self._needs_search():
             await self._search()
-            if not self._held and self._made >= MANY and await self._hears_news():
+            if not self._held and self._made >= BUSY_AFTER and await self._await_events():
                 await self._search()
         return bool(self._active) or (self._may_start() and bool(self._queues))
 
     async def _search(self) -> None:
-        self._news.clear()
+        self._dispatched.clear()
         found = await self._fetch()
         self._search_at = self._loop.time() + (SEARCH_PAUSE_SECONDS if len(found) < REFILL else 0)
         for delivery in found:
             self._held.add(delivery.id)
             self._queues[_queue(delivery)].append(delivery)
 
-    async def _hears_news(self) -> bool:
-        """Wait a moment for new events; to release a busy subscription and lease it again costs more than they do."""
+    async def _await_events(self) -> bool:
+        """Wait a moment for new events, and return whether some were dispatched.
+
+        To release a busy subscription and to lease it again costs more than that.
+        """
         self._made = 0
         with suppress(TimeoutError):
-            async with asyncio.timeout(NEWS_SECONDS):
-                await self._news.wait()
-        return self._news.is_set() and self._may_start()
+            async with asyncio.timeout(EVENTS_WAIT_SECONDS):
+                await self._dispatched.wait()
+        return self._dispatched.is_set() and self._may_start()
 
     def _needs_search(self) -> bool:
         """Return whether to search: no delivery is held, or fewer than `LOW` and there may be more of them."""
@@ -170,7 +172,8 @@ class DeliveryWorker:
         if self.health.is_half_open and self._held:
             return ()
         limit = 1 if self.health.is_half_open else REFILL
-        return await self._shared.due.find(Wanted(self._as_held, self._events, frozenset(self._held), limit))
+        events = payloads.names_for(self.subscription.kind, self.subscription.events)
+        return await self._shared.due.find(Wanted(self._as_held, events, frozenset(self._held), limit))
 
     def _may_start(self) -> bool:
         now = self._dependencies.clock.now()

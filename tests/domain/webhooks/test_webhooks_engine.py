@@ -174,26 +174,26 @@ async def test_deliveries_are_searched_no_more_while_some_are_held_that_a_search
 async def test_a_busy_subscription_stays_leased_for_the_events_that_are_dispatched_next(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_worker, "NEWS_SECONDS", 1000.0)
+    monkeypatch.setattr(delivery_worker, "EVENTS_WAIT_SECONDS", 1000.0)
     harness.pace(lease=60.0)
     harness.dispatcher = replace(harness.dispatcher, watchers=[harness.engine.tell])
     await harness.subscribe()
-    for contact in range(delivery_worker.MANY):
+    for contact in range(delivery_worker.BUSY_AFTER):
         await harness.tell("won", contact_id=contact)
     async with harness.at_work():
-        await harness.receiver.expect(delivery_worker.MANY)
+        await harness.receiver.expect(delivery_worker.BUSY_AFTER)
         await harness.tell("lost", contact_id=1000)
-        await harness.receiver.expect(delivery_worker.MANY + 1)
+        await harness.receiver.expect(delivery_worker.BUSY_AFTER + 1)
 
     assert await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "lease") == 1
 
 
 async def test_a_busy_subscription_is_released_when_no_events_follow(harness: Harness) -> None:
     await harness.subscribe()
-    for contact in range(delivery_worker.MANY):
+    for contact in range(delivery_worker.BUSY_AFTER):
         await harness.tell("won", contact_id=contact)
     async with harness.at_work():
-        await harness.receiver.expect(delivery_worker.MANY)
+        await harness.receiver.expect(delivery_worker.BUSY_AFTER)
         await until(lambda: harness.is_at_rest())
 
     assert await harness.are_all("delivered")

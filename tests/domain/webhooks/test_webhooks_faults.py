@@ -173,3 +173,19 @@ async def test_a_secret_that_cannot_be_opened_stops_its_own_subscription_only(ha
     assert [post.path for post in harness.receiver.posts] == ["/readable"]
     assert told[0]["message"] == f"deliveries of webhook {locked.id} stopped"
     assert readable.id != locked.id
+
+
+async def test_a_subscription_to_an_event_of_a_later_version_holds_up_no_other(harness: Harness) -> None:
+    later = await harness.subscribe("/later")
+    await harness.subscribe("/known")
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    await WEBHOOK_SUBSCRIPTIONS.where(id=later.id).change(harness.pool, kind="endpoint", events=["of_a_later_version"])
+    reported = list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    async with harness.at_work():
+        await harness.receiver.expect(1, "/known")
+        await until(lambda: bool(reported))
+
+    assert set(reported) == {f"deliveries of webhook {later.id} stopped"}
+    assert [post.path for post in harness.receiver.posts] == ["/known"]
