@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import strawberry
 
 from app.domain.campaigns import models, previews, reasons, samples
-from app.domain.campaigns.planning import Planned
 from app.domain.campaigns.previews import Preview, Start
 from app.domain.campaigns.reasons import Reason
+from app.domain.campaigns.samples import Sample
 from app.domain.kernel.sms_parts import MAX_LENGTH, Encoding
 from app.graphql.campaigns import REASON_DESCRIPTION, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, row_of
@@ -223,6 +223,6 @@ class CampaignPreviewQuery:
                 "setting."
             ),
         ] = None,
-    ) -> Planned:
+    ) -> Sample:
         """Return the text."""
         return await samples.render(info.context.unit, body, contact_id, is_smart_encoded=is_smart_encoded)

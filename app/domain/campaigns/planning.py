@@ -7,8 +7,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import compress
+from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
+from app.db import rows
 from app.db.engine import Connection, Pool
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
@@ -19,21 +22,19 @@ from app.domain.campaigns.content import Content
 from app.domain.campaigns.models import Campaign
 from app.domain.campaigns.reasons import reason_of
 from app.domain.campaigns.rows import FrozenCampaign
-from app.domain.campaigns.texts import Texts
+from app.domain.campaigns.samples import Sample
+from app.domain.campaigns.texts import UNSENT, Text, Texts
 from app.domain.contacts import sql as contacts
 from app.domain.contacts.custom_fields import Value
 from app.domain.contacts.models import ContactStatus
 from app.domain.kernel import phone as phones
-from app.domain.kernel.sms_parts import Encoding
 from app.domain.kernel.turns import in_turns
 from app.domain.messages.eligibility import facts, gates
 from app.domain.messages.eligibility.facts import HandoffFacts
 from app.domain.messages.models import Purpose
-from app.domain.quiet_hours.zones import find_place
+from app.domain.quiet_hours.zones import PREFIX, find_place
 from app.domain.segments.compiling import compile_numbered
 from app.domain.templates import sql as templates
-
-ACTIVE = ContactStatus.active.value
 
 CHUNK = 2000
 """The number of contacts that are read at once."""
@@ -84,30 +85,54 @@ class Candidate(NamedTuple):
     exclusion: str | None
     restraint: str | None
 
-    @property
-    def is_marked(self) -> bool:
-        """Return whether anything is stored about the contact that a gate could refuse it for."""
-        return bool(self.dnd_sms or self.suppressed or self.held_until) or self.contact_status != ACTIVE
+
+_marks = attrgetter("contact_status", "dnd_sms", "held_until", "suppressed", "exclusion", "restraint")
+UNMARKED = ContactStatus.active.value, False, None, False, None, None
+"""The marks of a contact about which nothing is stored that it could be refused for."""
 
 
-class Planned(NamedTuple):
-    """The text for one contact; with a `reason` it is not sent, and costs nothing.
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The texts for some contacts, as columns with a row for each contact.
 
-    `missing` are the placeholders without a value for this contact, `original_body` is the text before smart encoding
-    where that changed it. `due_at` is the time from which the text may be accepted; None for at once.
+    A contact with one of the `reasons` gets no text, `UNSENT`; the others have an empty reason. `prefixes` are the
+    first characters of the phones, which their places follow from, `prices` the credits of one part. `due` are the
+    times from which the texts may be accepted, None for at once; no rows if none has a time.
     """
 
-    contact_id: int
-    phone: str
-    reason: str
-    body: str
-    encoding: Encoding
-    segments: int
-    credits: int
-    missing: tuple[str, ...] = ()
-    original_body: str | None = None
-    contact_zone: str | None = None
-    due_at: datetime | None = None
+    contacts: list[Candidate] = field(default_factory=list[Candidate])
+    prefixes: list[str] = field(default_factory=list[str])
+    texts: list[Text] = field(default_factory=list[Text])
+    reasons: list[str] = field(default_factory=list[str])
+    prices: list[int] = field(default_factory=list[int])
+    due: list[datetime | None] = field(default_factory=list[datetime | None])
+
+    @property
+    def sent(self) -> "Planned":
+        """Return the texts without those that are not sent."""
+        if not any(self.reasons):
+            return self
+        is_sent = [not reason for reason in self.reasons]
+        return Planned(
+            [*compress(self.contacts, is_sent)],
+            [*compress(self.prefixes, is_sent)],
+            [*compress(self.texts, is_sent)],
+            [*compress(self.reasons, is_sent)],
+            [*compress(self.prices, is_sent)],
+            [*compress(self.due, is_sent)],
+        )
+
+    def sample(self, place: int) -> Sample:
+        """Return the text of a row, as it is shown."""
+        contact, text = self.contacts[place], self.texts[place]
+        credits = text.segments * self.prices[place]
+        shown = text.body, text.encoding, text.segments, credits, text.missing
+        return Sample(contact.contact_id, contact.phone, *shown)
+
+    @property
+    def credits(self) -> list[int]:
+        """Return the credits of each text."""
+        return [text.segments * price for text, price in zip(self.texts, self.prices, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +189,7 @@ class Plan:
             campaign.local_at,
         )
 
-    async def read_all(self, pool: Pool, until: int) -> AsyncIterator[Sequence[Planned]]:
+    async def read_all(self, pool: Pool, until: int) -> AsyncIterator[Planned]:
         """Return the plans for all contacts of the audience, chunk by chunk; each is read while one is planned."""
         after: str | None = ""
         reading = asyncio.create_task(self.find(pool, after, until))
@@ -194,66 +219,62 @@ class Plan:
             exclusion=restraints.exclusion(without),
             restraint=restraints.restraint(self.audience),
         )
-        rows = await source.fetch(statement, *given, *values)
-        return list(map(Candidate._make, rows))
+        return await rows.fetch(source, Candidate, statement, *given, *values)
 
-    async def plan_all(self, found: Sequence[Candidate]) -> list[Planned]:
-        """Return the plans for the contacts of the audience among some."""
-        wanted = [each for each in found if each.is_wanted]
-        some = (wanted[start : start + AT_ONCE] for start in range(0, len(wanted), AT_ONCE))
-        return [each async for people in in_turns(some) for each in map(self.plan, people)]
+    async def plan_all(self, found: Sequence[Candidate]) -> Planned:
+        """Return the texts for the contacts of the audience among some."""
+        planned = Planned([each for each in found if each.is_wanted])
+        async for start in in_turns(range(0, len(planned.contacts), AT_ONCE)):
+            self._plan(planned, planned.contacts[start : start + AT_ONCE])
+        return planned
 
-    def plan(self, candidate: Candidate) -> Planned:
-        """Return the text for a contact, or the reason for which it gets none."""
-        text = self.texts.find(candidate, candidate.custom_fields)
-        contact_id, phone = candidate.contact_id, candidate.phone
-        if reason := self._refuse(candidate) or text.reason:
-            return Planned(contact_id, phone, reason, "", text.encoding, 0, 0, text.missing)
-        credits = text.segments * prices.credits_per_segment(phone, self.region)
-        return Planned(
-            contact_id,
-            phone,
-            "",
-            text.body,
-            text.encoding,
-            text.segments,
-            credits,
-            text.missing,
-            text.original_body,
-            candidate.contact_zone,
-            self._find_due(candidate),
-        )
+    def _plan(self, planned: Planned, contacts: Sequence[Candidate]) -> None:
+        texts = [self.texts.find(each, each.custom_fields) for each in contacts]
+        reasons = [_refuse(each) or text.reason for each, text in zip(contacts, texts, strict=True)]
+        if any(reasons):
+            texts = [UNSENT if reason else text for text, reason in zip(texts, reasons, strict=True)]
+        prefixes = [each.phone[:PREFIX] for each in contacts]
+        price_of = {prefix: prices.credits_per_segment(prefix, self.region) for prefix in set(prefixes)}
+        planned.prefixes.extend(prefixes)
+        planned.texts.extend(texts)
+        planned.reasons.extend(reasons)
+        planned.prices.extend(map(price_of.__getitem__, prefixes))
+        if self.local_at:
+            planned.due.extend(map(self._find_due, contacts, reasons))
 
-    def _find_due(self, candidate: Candidate) -> datetime | None:
-        if self.local_at is None:
+    def _find_due(self, candidate: Candidate, reason: str) -> datetime | None:
+        if reason or self.local_at is None:
             return None
         due_at = find_place(candidate.phone, candidate.contact_zone, self.time_zone).instant_of(self.local_at)
         return due_at if due_at > self.at else None
-
-    def _refuse(self, candidate: Candidate) -> str:
-        return candidate.exclusion or self._refuse_contact(candidate) or candidate.restraint or ""
-
-    def _refuse_contact(self, candidate: Candidate) -> str:
-        if not candidate.is_marked:
-            return phones.find_fault(candidate.phone)
-        known = HandoffFacts(
-            Purpose.promotional,
-            AccountStatus.active,
-            candidate.phone,
-            candidate.contact_status,
-            candidate.dnd_sms,
-            candidate.held_until,
-            candidate.suppressed,
-        )
-        if refused := gates.find_refusal(GATES, known):
-            return reason_of(refused[1].code)
-        return reason_of(fault) if (fault := phones.find_fault(candidate.phone)) else ""
 
     def _arguments(self, after: str, until: int) -> tuple[Any, ...]:
         audience = self.audience
         stage = str(audience.stage) if audience.stage else None
         tags, excluded = list(audience.tags), list(audience.excluded_tags)
         return self.account_id, after, until, CHUNK, tags, stage, excluded, self.at
+
+
+def _refuse(candidate: Candidate) -> str:
+    """Return the reason for which a contact gets no text, whatever the text is; empty for none."""
+    if _marks(candidate) == UNMARKED:
+        return phones.find_fault(candidate.phone)
+    return candidate.exclusion or _refuse_by_gates(candidate) or candidate.restraint or ""
+
+
+def _refuse_by_gates(candidate: Candidate) -> str:
+    known = HandoffFacts(
+        Purpose.promotional,
+        AccountStatus.active,
+        candidate.phone,
+        candidate.contact_status,
+        candidate.dnd_sms,
+        candidate.held_until,
+        candidate.suppressed,
+    )
+    if refused := gates.find_refusal(GATES, known):
+        return reason_of(refused[1].code)
+    return phones.find_fault(candidate.phone)
 
 
 def find_last(found: Sequence[Candidate]) -> str | None:

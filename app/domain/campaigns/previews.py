@@ -19,6 +19,8 @@ from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.models import Campaign
 from app.domain.campaigns.planning import Plan, Planned
+from app.domain.campaigns.samples import Sample
+from app.domain.campaigns.texts import Text
 from app.domain.contacts import sql as contacts
 from app.domain.kernel import smart_encoding, sms_parts
 from app.domain.kernel.errors import InvalidInput
@@ -29,7 +31,7 @@ from app.domain.numbers import queries as numbers
 from app.domain.quiet_hours import queries as quiet_hours
 from app.domain.quiet_hours import windows
 from app.domain.quiet_hours.rules import Rulebook
-from app.domain.quiet_hours.zones import PREFIX, find_place
+from app.domain.quiet_hours.zones import find_place
 from app.domain.segments.compiling import Compiler
 
 SAMPLES = 5
@@ -50,21 +52,22 @@ class Tally:
     histogram: Counter[int] = field(default_factory=Counter[int])
     encodings: Counter[str] = field(default_factory=Counter[str])
     credits: int = 0
-    shortest: Planned | None = None
-    longest: Planned | None = None
-    incomplete: Planned | None = None
-    chance: list[Planned] = field(default_factory=list[Planned])
+    shortest: Sample | None = None
+    longest: Sample | None = None
+    incomplete: Sample | None = None
+    chance: list[Sample] = field(default_factory=list[Sample])
     origins: Counter[Origin] = field(default_factory=Counter[Origin])
     characters: Counter[str] = field(default_factory=Counter[str])
     character_credits: Counter[str] = field(default_factory=Counter[str])
     _random: random.Random = field(default_factory=lambda: random.Random(0))
 
-    def add(self, planned: Sequence[Planned]) -> None:
+    def add(self, planned: Planned) -> None:
         """Add the texts of a chunk."""
-        self.excluded.update(each.reason for each in planned if each.reason)
-        if texts := [each for each in planned if not each.reason]:
-            self._sum_up(texts)
-            self._choose(texts)
+        self.excluded.update(filter(None, planned.reasons))
+        sent = planned.sent
+        if sent.contacts:
+            self._sum_up(sent)
+            self._choose(sent)
 
     @property
     def audience(self) -> int:
@@ -72,7 +75,7 @@ class Tally:
         return self.recipients + self.excluded.total()
 
     @property
-    def samples(self) -> list[Planned]:
+    def samples(self) -> list[Sample]:
         """Return up to five texts: the shortest, the longest, one with a missing value, and two at random."""
         found = [self.shortest, self.longest, self.incomplete, *self.chance]
         return list({each.contact_id: each for each in found if each}.values())[:SAMPLES]
@@ -82,38 +85,39 @@ class Tally:
         """Return the parts of all texts together."""
         return sum(parts * count for parts, count in self.histogram.items())
 
-    def _sum_up(self, texts: Sequence[Planned]) -> None:
-        self.recipients += len(texts)
-        self.credits += sum(each.credits for each in texts)
-        self.histogram.update(each.segments for each in texts)
-        self.encodings.update(each.encoding for each in texts)
-        self.origins.update((each.phone[:PREFIX], each.contact_zone) for each in texts)
-        for each in texts:
+    def _sum_up(self, sent: Planned) -> None:
+        self.recipients += len(sent.contacts)
+        self.origins.update(zip(sent.prefixes, [each.contact_zone for each in sent.contacts], strict=True))
+        for (each, price), count in Counter(zip(sent.texts, sent.prices, strict=True)).items():
+            self.credits += each.segments * price * count
+            self.histogram[each.segments] += count
+            self.encodings[each.encoding] += count
             if each.encoding is Encoding.ucs_2:
-                self._add_characters(each)
+                self._add_characters(each, price, count)
 
-    def _choose(self, texts: Sequence[Planned]) -> None:
+    def _choose(self, sent: Planned) -> None:
         """Choose the samples: of the random ones, each is any of all texts until now with the same chance."""
-        known = [each for each in (self.shortest, self.longest) if each]
-        self.shortest = min((*known, *texts), key=_length)
-        self.longest = max((*known, *texts), key=_length)
-        self.incomplete = self.incomplete or next((each for each in texts if each.missing), None)
-        earlier = self.recipients - len(texts)
+        lengths = [len(each.body) for each in sent.texts]
+        shortest, longest = (sent.sample(lengths.index(length)) for length in (min(lengths), max(lengths)))
+        self.shortest = min(self.shortest or shortest, shortest, key=_length)
+        self.longest = max(self.longest or longest, longest, key=_length)
+        if not self.incomplete:
+            self.incomplete = next((sent.sample(place) for place, each in enumerate(sent.texts) if each.missing), None)
+        earlier = self.recipients - len(lengths)
         places = self._random.sample(range(self.recipients), min(RANDOM_SAMPLES, self.recipients))
         for slot, place in enumerate(places):
             if place >= earlier:
-                self.chance[slot : slot + 1] = [texts[place - earlier]]
+                self.chance[slot : slot + 1] = [sent.sample(place - earlier)]
 
-    def _add_characters(self, each: Planned) -> None:
-        price = each.credits // each.segments
-        extra = each.credits - price * sms_parts.count_gsm_7(len(each.body))
-        for character in sms_parts.find_outside(each.body):
-            self.characters[character] += 1
-            self.character_credits[character] += extra
+    def _add_characters(self, ucs_2: Text, price: int, count: int) -> None:
+        extra = price * (ucs_2.segments - sms_parts.count_gsm_7(len(ucs_2.body)))
+        for character in sms_parts.find_outside(ucs_2.body):
+            self.characters[character] += count
+            self.character_credits[character] += extra * count
 
 
-def _length(text: Planned) -> int:
-    return len(text.body)
+def _length(sample: Sample) -> int:
+    return len(sample.body)
 
 
 class CostlyCharacter(NamedTuple):
@@ -170,7 +174,7 @@ class Preview:
     credits: int
     cost: Decimal
     currency: str
-    samples: Sequence[Planned]
+    samples: Sequence[Sample]
     eta_seconds: int
     zones: Sequence[ZoneCount]
 

@@ -58,7 +58,7 @@ async def _write(connection: Connection, campaign: FrozenCampaign, plan: Plan) -
     time = asyncio.get_running_loop().time
     until = time() + SECONDS
     after: str | None = campaign.read_after
-    found, planned = await plan.find(connection, campaign.read_after, campaign.read_until), list[Planned]()
+    found, planned = await plan.find(connection, campaign.read_after, campaign.read_until), Planned()
     is_last = False
     while not is_last:
         after = find_last(found)
@@ -73,27 +73,27 @@ async def _write(connection: Connection, campaign: FrozenCampaign, plan: Plan) -
 
 
 async def _go_on(
-    connection: Connection, campaign: FrozenCampaign, planned: Sequence[Planned], plan: Plan, after: str | None
+    connection: Connection, campaign: FrozenCampaign, planned: Planned, plan: Plan, after: str | None
 ) -> Sequence[Candidate]:
     """Write a chunk, and find the contacts after a phone; none without one."""
     await _add(connection, campaign, planned)
     return () if after is None else await plan.find(connection, after, campaign.read_until)
 
 
-async def _add(connection: Connection, campaign: FrozenCampaign, planned: Sequence[Planned]) -> None:
-    if planned:
+async def _add(connection: Connection, campaign: FrozenCampaign, planned: Planned) -> None:
+    if planned.contacts:
         await connection.execute(
             ADD,
             campaign.account_id,
             campaign.id,
-            [each.contact_id for each in planned],
-            [each.phone for each in planned],
-            unless_all([each.reason for each in planned], ""),
-            [each.body for each in planned],
-            unless_all([each.segments for each in planned], 1),
-            unless_all([each.credits for each in planned], 1),
-            unless_all([each.original_body for each in planned], None),
-            unless_all([each.due_at for each in planned], None),
+            [each.contact_id for each in planned.contacts],
+            [each.phone for each in planned.contacts],
+            unless_all(planned.reasons, ""),
+            [each.body for each in planned.texts],
+            unless_all([each.segments for each in planned.texts], 1),
+            unless_all(planned.credits, 1),
+            unless_all([each.original_body for each in planned.texts], None),
+            unless_all(planned.due, None),
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.domain.campaigns.content import Content, ContentKey
 from app.domain.campaigns.reasons import Reason
@@ -19,8 +19,9 @@ MOST_KEPT = 10_000
 CUSTOM, CUSTOM_FIELDS = "custom.", "custom_fields"
 
 
-class Text(NamedTuple):
-    """A text; with a `reason` it is not sent.
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A text; with a `reason` it is not sent. Each equals itself only, which lets many be counted fast.
 
     `missing` are the placeholders without a value, `original_body` is the text before smart encoding where that
     changed it.
@@ -29,9 +30,13 @@ class Text(NamedTuple):
     body: str
     encoding: Encoding
     segments: int
-    missing: tuple[str, ...]
-    original_body: str | None
-    reason: str
+    missing: tuple[str, ...] = ()
+    original_body: str | None = None
+    reason: str = ""
+
+
+UNSENT = Text("", Encoding.gsm_7, 0)
+"""The text of a contact that gets none."""
 
 
 @dataclass(slots=True)

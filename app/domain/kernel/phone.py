@@ -202,8 +202,13 @@ def find_fault(phone: str) -> str:
     The plan of North America says nothing of the last four digits, except in Barbados: its numbers are looked up by
     the others, which saves a list of contacts most of the look-ups.
     """
-    is_block = phone.startswith("+1") and not phone.startswith(BARBADOS) and len(phone) == NORTH_AMERICAN
-    return _fault_of(f"{phone[:-4]}0000" if is_block else phone)
+    is_in_block = len(phone) == NORTH_AMERICAN and phone[:2] == "+1" and phone[:5] != BARBADOS
+    return _fault_of_block(phone[:-4]) if is_in_block else _fault_of(phone)
+
+
+@lru_cache(65536)
+def _fault_of_block(head: str) -> str:
+    return _fault_of(f"{head}0000")
 
 
 @lru_cache(131072)

@@ -181,7 +181,7 @@ async def test_a_contact_that_is_erased_while_its_recipient_is_written_leaves_on
         async with act() as unit:
             await erasure.erase(unit, erased)
 
-    async def plan_beside(self: Plan, found: Sequence[Candidate]) -> list[Planned]:
+    async def plan_beside(self: Plan, found: Sequence[Candidate]) -> Planned:
         erasing.append(asyncio.create_task(erase()))
         await asyncio.wait(erasing, timeout=0.3)
         return await plan_all(self, found)
