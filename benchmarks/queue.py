@@ -1,7 +1,7 @@
 """The queue of outgoing texts, in batches, against one Dramatiq job a message: both are filled and emptied.
 
-The product adds the texts of a campaign batch by batch, claims them within the shares of a window, and removes them. No
-text leaves.
+The product adds the texts of a campaign batch by batch, claims as many at a time as hand-off does of promotional texts,
+within the shares of its window, and removes them. No text leaves.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from app.db.engine import Pool
 from app.domain.campaigns.batches import BATCH
 from app.domain.messages import division, outgoing
 from app.domain.messages.models import Purpose
+from app.domain.messages.promotions import AT_ONCE
 from app.domain.messages.window import Window
 from benchmarks import accounts
 from benchmarks.figures import Bar, Comparison, Series
 from benchmarks.harness import Stage
 
 TEXTS, JOBS = 20_000, 5_000
-CLAIMED = 100
 NUMBER, CARRIER = "+15002000001", "sandbox"
 LANE = outgoing.lane_of(Purpose.promotional)
 PACE = 1e9
@@ -42,7 +42,7 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
         [account] = await accounts.open_accounts(settings, 1)
         seen = [
             (
-                await _queue(services.database.pool, account.id),
+                await _queue(services.database.pool, account.id, settings.handoff_window),
                 await asyncio.to_thread(_run_jobs, settings.redis_url or ""),
             )
             for _ in range(rounds)
@@ -51,25 +51,25 @@ async def measure(on: Stage, rounds: int) -> list[Comparison]:
     return [Comparison("enqueue and drain: one job a message", "messages/s", product, jobs, Bar(10))]
 
 
-async def _queue(pool: Pool, account_id: int) -> float:
+async def _queue(pool: Pool, account_id: int, window: int) -> float:
     """Return the texts a second that are added, claimed and removed."""
     begun, removed = time.perf_counter(), 0
     for first in range(0, TEXTS, BATCH):
         await pool.execute(ADD, account_id, first)
-    while claimed := await _claim(pool):
+    while claimed := await _claim(pool, window):
         await pool.execute(outgoing.REMOVE, claimed)
         removed += len(claimed)
     return removed / (time.perf_counter() - begun)
 
 
-async def _claim(pool: Pool) -> list[int]:
+async def _claim(pool: Pool, window: int) -> list[int]:
     now = datetime.now(UTC)
-    room = division.columns(Window(CLAIMED).room())
-    number = [LANE], [CARRIER], [NUMBER], [CLAIMED], [PACE]
+    room = division.columns(Window(window).room())
+    number = [LANE], [CARRIER], [NUMBER], [AT_ONCE], [PACE]
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(outgoing.KEEP_ORDER)
         lease = now, now + timedelta(seconds=30)
-        found = await connection.fetch(outgoing.CLAIM, *lease, *room, [CARRIER], [PACE], *number, CLAIMED)
+        found = await connection.fetch(outgoing.CLAIM, *lease, *room, [CARRIER], [PACE], *number, AT_ONCE)
     return [row["message_id"] for row in found]
 
 
