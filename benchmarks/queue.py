@@ -1,7 +1,7 @@
 """The queue of outgoing texts, in batches, against one Dramatiq job a message: both are filled and emptied.
 
 The product adds the texts of a campaign batch by batch, claims as many at a time as hand-off does of promotional texts,
-within the shares of its window, and removes them. No text leaves.
+within the shares of its window, and removes them while it claims the next. No text leaves.
 """
 
 import asyncio
@@ -56,9 +56,10 @@ async def _queue(pool: Pool, account_id: int, window: int) -> float:
     begun, removed = time.perf_counter(), 0
     for first in range(0, TEXTS, BATCH):
         await pool.execute(ADD, account_id, first)
-    while claimed := await _claim(pool, window):
-        await pool.execute(outgoing.REMOVE, claimed)
+    claimed = await _claim(pool, window)
+    while claimed:
         removed += len(claimed)
+        claimed, _ = await asyncio.gather(_claim(pool, window), pool.execute(outgoing.REMOVE, claimed))
     return removed / (time.perf_counter() - begun)
 
 
