@@ -12,9 +12,11 @@ import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 
 from app.bootstrap import open_services
+from app.db import rows
 from app.db.engine import Pool
 from app.domain.campaigns.batches import BATCH
 from app.domain.messages import division, outgoing
+from app.domain.messages.division import UNPACED, WaitingText
 from app.domain.messages.models import Purpose
 from app.domain.messages.promotions import AT_ONCE
 from app.domain.messages.window import Window
@@ -25,7 +27,6 @@ from benchmarks.harness import Stage
 TEXTS, JOBS = 20_000, 5_000
 NUMBER, CARRIER = "+15002000001", "sandbox"
 LANE = outgoing.lane_of(Purpose.promotional)
-PACE = 1e9
 
 ADD = outgoing.INSERT.format(
     rows=f"""
@@ -65,13 +66,13 @@ async def _queue(pool: Pool, account_id: int, window: int) -> float:
 
 async def _claim(pool: Pool, window: int) -> list[int]:
     now = datetime.now(UTC)
-    room = division.columns(Window(window).room())
-    number = [LANE], [CARRIER], [NUMBER], [AT_ONCE], [PACE]
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(outgoing.KEEP_ORDER)
-        lease = now, now + timedelta(seconds=30)
-        found = await connection.fetch(outgoing.CLAIM, *lease, *room, [CARRIER], [PACE], *number, AT_ONCE)
-    return [row["message_id"] for row in found]
+        number = [LANE], [CARRIER], [NUMBER], [AT_ONCE]
+        waiting = await rows.fetch(connection, WaitingText, outgoing.LOCK_WAITING, now, *number)
+        chosen = [each.message_id for each in division.divide(waiting, Window(window).room(), AT_ONCE, UNPACED)]
+        await connection.execute(outgoing.CLAIM, rows.integers(chosen), now + timedelta(seconds=30))
+    return chosen
 
 
 def _run_jobs(redis_url: str) -> float:

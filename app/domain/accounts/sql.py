@@ -62,6 +62,10 @@ def join(account_id: str) -> str:
     return f"JOIN accounts a ON a.id = {account_id}"
 
 
+WEIGHT = "a.weight"
+"""The column of the weight of the account `a`."""
+
+
 def join_people(account_id: str) -> str:
     """Return a join with the people `u` of an account: its users, except service accounts."""
     return f"JOIN users u ON u.account_id = {account_id} AND u.removed_at IS NULL AND u.role <> 'service'"

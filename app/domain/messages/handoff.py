@@ -28,6 +28,7 @@ from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.messages import division, outgoing, pacing
 from app.domain.messages.beginnings import Beginnings
+from app.domain.messages.division import UNPACED, WaitingText
 from app.domain.messages.outgoing import PROMOTIONAL, Claim, ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
 from app.domain.messages.promotions import Promotions
@@ -213,28 +214,22 @@ class Handoff:
         free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
         if not free:
             return []
-        carriers = _carriers(free)
         await connection.execute(outgoing.KEEP_ORDER)
-        claimed = await rows.fetch(
-            connection,
-            Claim,
-            outgoing.CLAIM,
-            *self._lease(),
-            *division.columns(room),
-            carriers,
-            [buckets.tokens(carrier_bucket(key)) for key in carriers],
-            *_divide(room, most, free),
-            [buckets.tokens(number_bucket(each.number)) for each in free],
-            most,
-        )
+        now, until = self._lease()
+        waiting = await rows.fetch(connection, WaitingText, outgoing.LOCK_WAITING, now, *_divide(room, most, free))
+        chosen = division.divide(waiting, room, most, buckets.tokens_of(free))
+        await connection.execute(outgoing.CLAIM, rows.integers([each.message_id for each in chosen]), until)
+        claimed = [_claim(each, until) for each in chosen]
         await buckets.take(connection, claimed)
         return claimed
 
     async def _claim_lapsed(self, connection: Connection) -> Sequence[ClaimedText]:
-        unpaced: tuple[list[str], list[float]] = [], []
-        served = self.connections.role, self.connections.keys
-        columns = *self._lease(), *division.columns(self.questions.room()), *unpaced, *served
-        return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, *columns)
+        now, until = self._lease()
+        room, served = self.questions.room(), (self.connections.role, self.connections.keys)
+        lapsed = await rows.fetch(connection, WaitingText, outgoing.LOCK_LAPSED, now, room.free, *served)
+        chosen = division.divide(lapsed, room, room.free, UNPACED)
+        ids = rows.integers([each.message_id for each in chosen])
+        return await rows.fetch(connection, ClaimedText, outgoing.CLAIM_LAPSED, ids, until)
 
     async def _claim(
         self,
@@ -366,6 +361,11 @@ def _divide(
     shares = [min(-(-room.free // counts[each.lane]), part) for each, part in zip(numbers, parts, strict=True)]
     lanes, carriers = [each.lane for each in numbers], [each.carrier for each in numbers]
     return lanes, carriers, [each.number for each in numbers], shares
+
+
+def _claim(text: WaitingText, until: datetime) -> Claim:
+    shown = text.message_id, text.account_id, text.lane, text.number, text.carrier
+    return Claim(*shown, until, text.segments, text.to_number)
 
 
 def _carriers(numbers: Sequence[WaitingNumber]) -> list[str]:

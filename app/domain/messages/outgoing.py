@@ -16,7 +16,6 @@ from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.sql import find_values
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.division import divide
 from app.domain.messages.eligibility import facts
 from app.domain.messages.eligibility.facts import QueuedFacts
 from app.domain.messages.eligibility.limited import Limits, limits_of, recipient_of
@@ -101,38 +100,28 @@ SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attem
 # A LIMIT, or an array of ids, has each text found by its id, also by a plan of a time with few texts.
 _MESSAGE = "LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = o.message_id LIMIT 1) m ON m.status = 'pending'"
 JOINS = f"{_MESSAGE} LEFT {contacts.join('m.contact_id')}"
-CLAIMED = f"""
-SELECT o.message_id, o.account_id, o.lane, o.number, o.carrier, o.claimed_until, o.segments, m.to_number
-FROM {{o}} {_MESSAGE}
-"""
-
 # A plan of a time with few texts would sort all of them.
 KEEP_ORDER = "SELECT set_config('enable_sort', 'off', true)"
 
-# The due texts of each number are locked up to its share of the room, while the number has tokens; `$16` are claimed.
-CLAIM = f"""
-WITH found AS (
-  SELECT found.*, n.tokens FROM unnest($11::bigint[], $12::text[], $13::text[], $14::bigint[], $15::float8[])
-    AS n(lane, carrier, number, share, tokens)
-  CROSS JOIN LATERAL (
-    SELECT message_id, account_id, number, carrier, lane, segments, due_at FROM outgoing o
-    WHERE (o.lane, o.carrier, o.number) >= (n.lane, n.carrier, n.number)
-      AND (o.lane, o.carrier, o.number, o.due_at) <= (n.lane, n.carrier, n.number, $1) AND claimed_until IS NULL
-    ORDER BY o.lane, o.carrier, o.number, due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
-  ) found
-), of_number AS (
-  SELECT *, sum(segments) OVER (PARTITION BY number ORDER BY lane, due_at, message_id) - segments AS parts_before
-  FROM found
-), waiting AS (
-  SELECT message_id, account_id, carrier, lane, segments, due_at FROM of_number WHERE parts_before <= tokens
-), {divide("$16")}, o AS (
-  UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1
-  WHERE message_id = ANY(ARRAY(SELECT message_id FROM chosen)) RETURNING *
-)
-{CLAIMED.format(o="o")} ORDER BY o.lane, o.due_at, o.message_id
+# The due texts of each number are locked up to its share of the room.
+LOCK_WAITING = f"""
+SELECT o.message_id, o.account_id, {accounts.WEIGHT}, o.lane, o.number, o.carrier, o.segments, o.due_at, m.to_number
+FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS n(lane, carrier, number, share)
+CROSS JOIN LATERAL (
+  SELECT message_id, account_id, lane, number, carrier, segments, due_at FROM outgoing o
+  WHERE (o.lane, o.carrier, o.number) >= (n.lane, n.carrier, n.number)
+    AND (o.lane, o.carrier, o.number, o.due_at) <= (n.lane, n.carrier, n.number, $1) AND claimed_until IS NULL
+  ORDER BY o.lane, o.carrier, o.number, due_at, message_id LIMIT n.share FOR UPDATE SKIP LOCKED
+) o {accounts.join("o.account_id")} {_MESSAGE}
+"""
+CLAIM = """
+UPDATE outgoing SET claimed_until = $2, attempts = attempts + 1 WHERE message_id = ANY($1::text::bigint[])
 """
 
-FIND_CLAIM = f"{CLAIMED.format(o='outgoing o')} WHERE o.message_id = $1 AND o.claimed_until = $2"
+FIND_CLAIM = f"""
+SELECT o.message_id, o.account_id, o.lane, o.number, o.carrier, o.claimed_until, o.segments, m.to_number
+FROM outgoing o {_MESSAGE} WHERE o.message_id = $1 AND o.claimed_until = $2
+"""
 
 KEEP_FROM_OPTING_OUT = f"""
 SELECT id FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[]) AS k(id, account_id, phone)
@@ -158,18 +147,19 @@ WITH RECURSIVE {find_values("outgoing", "account_id", "claimed_until IS NOT NULL
 _IS_SERVED = carriers.is_served("o.carrier", "{role}", "{keys}")
 
 # Of the accounts whose texts have waited for longest, each has an equal share of the room.
-CLAIM_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$11", keys="$12"))}, first AS MATERIALIZED (
-  SELECT account_id, ceil($3::bigint / count(*) OVER ())::bigint AS share FROM lapsed ORDER BY claimed_until LIMIT $3
-), waiting AS (
-  SELECT found.* FROM first CROSS JOIN LATERAL (
-    SELECT message_id, account_id, carrier, 0 AS lane, segments, claimed_until AS due_at FROM outgoing o
-    WHERE o.account_id = first.account_id AND claimed_until <= $1
-      AND {_IS_SERVED.format(role="$11", keys="$12")}
-    ORDER BY claimed_until, message_id LIMIT first.share FOR UPDATE SKIP LOCKED
-  ) found
-), {divide("$3")}, o AS (
-  UPDATE outgoing SET claimed_until = $2 WHERE message_id = ANY(ARRAY(SELECT message_id FROM chosen)) RETURNING *
+LOCK_LAPSED = f"""{_LAPSED.format(is_served=_IS_SERVED.format(role="$3", keys="$4"))}, first AS MATERIALIZED (
+  SELECT account_id, ceil($2::bigint / count(*) OVER ())::bigint AS share FROM lapsed ORDER BY claimed_until LIMIT $2
 )
+SELECT o.message_id, o.account_id, {accounts.WEIGHT}, 0 AS lane, o.number, o.carrier, o.segments,
+  o.claimed_until AS due_at, NULL AS to_number
+FROM first CROSS JOIN LATERAL (
+  SELECT message_id, account_id, number, carrier, segments, claimed_until FROM outgoing o
+  WHERE o.account_id = first.account_id AND claimed_until <= $1 AND {_IS_SERVED.format(role="$3", keys="$4")}
+  ORDER BY claimed_until, message_id LIMIT first.share FOR UPDATE SKIP LOCKED
+) o {accounts.join("o.account_id")}
+"""
+CLAIM_LAPSED = f"""
+WITH o AS (UPDATE outgoing SET claimed_until = $2 WHERE message_id = ANY($1::text::bigint[]) RETURNING *)
 {FACTS} FROM o {JOINS}
 """
 

@@ -16,6 +16,7 @@ from sqlalchemy import select
 from app.db import rows
 from app.db.engine import Connection, Pool
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages.division import Tokens
 from app.domain.messages.models import BucketKind, TokenBucket
 from app.domain.messages.outgoing import RELEASED, Claim, WaitingNumber
 from app.domain.numbers import queries, service
@@ -89,6 +90,13 @@ class Buckets:
         if rate is None:
             return float("inf")
         return min((self.now - free_at).total_seconds(), _lag(rate)) * rate
+
+    def tokens_of(self, numbers: Sequence[WaitingNumber]) -> Tokens:
+        """Return the tokens of numbers and of their carriers."""
+        return Tokens(
+            {each.number: self.tokens(number_bucket(each.number)) for each in numbers},
+            {each.carrier: self.tokens(carrier_bucket(each.carrier)) for each in numbers},
+        )
 
     async def take(self, connection: Connection, texts: Iterable[Claim]) -> None:
         """Take the tokens of claimed texts."""

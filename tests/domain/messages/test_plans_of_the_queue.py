@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.messages import division, outgoing
+from app.domain.messages import outgoing
 from app.domain.messages.outgoing import NumberCursor
-from app.domain.messages.window import Window
 from app.services import Services
 from tests.factories.carriers import CONNECTIONS
 from tests.factories.messages import OUTGOING, TOKEN_BUCKETS
@@ -19,9 +18,8 @@ from tests.factories.plans import count_custom_plans, list_kept_plan, statistics
 pytestmark = pytest.mark.anyio
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-ROOM = division.columns(Window(8).room())
-CLAIM = (NOW, NOW, *ROOM, ["sandbox"], [1.0], [2], ["sandbox"], ["+15002000001"], [8], [1.0], 8)
-CLAIM_LAPSED = NOW, NOW, *ROOM, ["sandbox"], [1.0], "worker", None
+LOCK_WAITING = NOW, [2], ["sandbox"], ["+15002000001"], [8]
+CLAIM = "{1}", NOW
 FIND_CLAIMED = "{1}", [NOW], NOW
 
 FIRST_PLANS = 5
@@ -33,7 +31,7 @@ FIRST_PLANS = 5
     ("statement", "arguments", "key"),
     [
         (outgoing.CLAIM, CLAIM, "(message_id = ANY ("),
-        (outgoing.CLAIM_LAPSED, CLAIM_LAPSED, "(message_id = ANY ("),
+        (outgoing.CLAIM_LAPSED, CLAIM, "(message_id = ANY ("),
         (outgoing.FIND_CLAIMED, FIND_CLAIMED, "(message_id = k.id"),
     ],
 )
@@ -50,7 +48,7 @@ async def test_a_plan_of_a_queue_with_few_texts_finds_each_by_its_id(
 async def test_a_plan_of_a_queue_with_few_texts_reads_those_of_a_number_in_their_order(
     services: Services, texts: int
 ) -> None:
-    conditions = await _conditions(services, texts, "ix_outgoing_numbers", outgoing.CLAIM, CLAIM)
+    conditions = await _conditions(services, texts, "ix_outgoing_numbers", outgoing.LOCK_WAITING, LOCK_WAITING)
 
     assert len(conditions) == 1
     assert "ROW(lane, carrier, number) >= " in conditions[0]
@@ -78,7 +76,7 @@ async def _conditions(
     for number in range(texts):
         row = {"account_id": 1, "lane": 2, "number": "+15002000001", "carrier": "sandbox", "due_at": NOW}
         await OUTGOING.insert(services, message_id=10**9 + number, **row)
-    settings = [outgoing.KEEP_ORDER] if statement == outgoing.CLAIM else []
+    settings = [outgoing.KEEP_ORDER] if statement == outgoing.LOCK_WAITING else []
     lines = await list_kept_plan(services.database.pool, OUTGOING, statement, *arguments, settings=settings)
     found = [
         then for line, then in pairwise(lines) if f"Scan using {index}" in line or f"Index Scan on {index}" in line

@@ -127,7 +127,7 @@ async def test_a_claim_of_urgent_texts_leaves_the_slots_of_a_claim_of_promotions
     reached, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def hold_claim(statement: str, is_done: bool) -> None:
-        if statement == outgoing.CLAIM and is_done and not reached.is_set():
+        if statement == outgoing.LOCK_WAITING and is_done and not reached.is_set():
             reached.set()
             await within("the other claim", may_go_on.wait())
 
