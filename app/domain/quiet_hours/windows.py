@@ -96,9 +96,10 @@ def _find_opening(minute: datetime, zone: ZoneInfo, week: Week) -> datetime | No
         span = week[date.weekday()]
         if span.start >= span.end:
             continue
-        opening = datetime.combine(date, time(*divmod(span.start, 60)), zone)
-        if opening.astimezone(UTC) > minute:
-            return _before_clock_change(minute, opening, week)
+        for fold in (0, 1):  # a clock that is set back shows the start of the window twice
+            opening = datetime.combine(date, time(*divmod(span.start, 60), fold=fold), zone)
+            if opening.astimezone(UTC) > minute:
+                return _before_clock_change(minute, opening, week)
     return None
 
 

@@ -92,6 +92,7 @@ def test_a_window_in_the_hour_that_comes_twice_opens_twice() -> None:
 
     assert find_open(at("2026-11-01T05:00"), [EASTERN], week) == at("2026-11-01T05:30")
     assert find_open(at("2026-11-01T05:45"), [EASTERN], week) == at("2026-11-01T06:30")
+    assert find_open(at("2026-11-01T06:10"), [EASTERN], week) == at("2026-11-01T06:30")
 
 
 def test_zones_whose_windows_never_meet_have_no_open_time() -> None:
