@@ -258,8 +258,8 @@ class CampaignMutation:
         consent_attested: Annotated[
             bool | None,
             strawberry.argument(
-                description="Must be true after the pause credential_ended: the caller becomes the sender, and "
-                "certifies the recipients' consent."
+                description="Must be true once the key, application or user that sent it has ended: the caller becomes "
+                "the sender, and certifies the recipients' consent."
             ),
         ] = None,
     ) -> models.Campaign:

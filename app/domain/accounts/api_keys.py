@@ -110,8 +110,10 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
 async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
     """Revoke a key and everything that depends on it; all processes refuse them within seconds. Idempotent.
 
-    The records that the key created before its rotation depend on its successor instead (`credentials`).
+    The records that the key created before its rotation depend on its successor instead (`credentials`). A batch of
+    texts that is being accepted is waited for: the next one finds the key revoked.
     """
+    await _lock_account(unit)
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
         key.revoked_at = unit.clock.now()

@@ -11,7 +11,7 @@ from datetime import datetime
 from app.db.engine import UNSTORABLE, Connection, violates
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
-from app.domain.campaigns import batches
+from app.domain.campaigns import batches, senders
 from app.domain.campaigns.batches import Batch, Free, ReadAhead, Source, Versions
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
@@ -34,7 +34,7 @@ WINDOW = 1000
 PATIENCE = "5s"
 
 FIND = f"""
-SELECT phone_number_id, {accounts.version_of("$2")}, {accounts.OWN_VERSION} FROM campaigns
+SELECT actor, phone_number_id, {accounts.version_of("$2")}, {accounts.OWN_VERSION} FROM campaigns
 WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
 """
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
@@ -108,7 +108,9 @@ async def enqueue(
         return Enqueued(0)
     if account.status != AccountStatus.active or account.deletion_at:
         return Enqueued(0, PauseReason.account)
-    number_id, *versions = campaign
+    actor, number_id, *versions = campaign
+    if not await senders.may_send(connection, account_id, actor, now):
+        return Enqueued(0, PauseReason.credential_ended)
     source, versions = Source(account_id, campaign_id, number_id), Versions(*versions)
     found = ahead.take(campaign_id, versions.found, room)
     found = found or await batches.read(connection, ahead.acceptor, source, min(batches.BATCH, room), now)

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from app.db.engine import UNREACHABLE, Connection, Database
-from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
-from app.domain.accounts.scopes import Scope
-from app.domain.campaigns import breaker, enqueue, notices, queries, service, snapshot
+from app.domain.campaigns import breaker, enqueue, notices, queries, senders, service, snapshot
 from app.domain.campaigns.batches import ReadAhead
-from app.domain.campaigns.models import CampaignStatus, PauseReason
+from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
@@ -183,7 +182,9 @@ class CampaignRunner:
             await self._delete(connection, campaign)
             return None
         match campaign.status:
-            case CampaignStatus.sending if not await self._may_send(connection, campaign, now):
+            case CampaignStatus.sending | CampaignStatus.paused if not await senders.may_send(
+                connection, campaign.account_id, campaign.actor, now
+            ):
                 return PauseReason.credential_ended
             case CampaignStatus.sending if campaign.is_read:
                 return await self._send(connection, campaign, now)
@@ -252,20 +253,20 @@ class CampaignRunner:
 
     async def _stop(self, campaign: DueCampaign, reason: PauseReason) -> None:
         async with self._unit(campaign) as unit:
-            found = await queries.get(unit, campaign.id, lock=True)
-            if found.status == CampaignStatus.sending:
+            if found := await self._lock_unchanged(unit, campaign):
                 await service.stop(unit, found, reason)
-
-    async def _may_send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> bool:
-        """Return whether the credential of the sender has not ended: texts that have not left wait if it has."""
-        sender = credentials.credential_of(campaign.account_id, campaign.actor)
-        return await credentials.may_still_within(connection, sender, Scope.campaigns_send, now)
 
     async def _start(self, campaign: DueCampaign) -> None:
         async with self._unit(campaign) as unit:
-            found = await queries.get(unit, campaign.id, lock=True)
-            if found.status == CampaignStatus.scheduled and found.due_at and found.due_at <= unit.clock.now():
+            if found := await self._lock_unchanged(unit, campaign):
                 await service.start(unit, found)
+
+    async def _lock_unchanged(self, unit: UnitOfWork, campaign: DueCampaign) -> Campaign | None:
+        """Return a campaign, locked; None if it was changed or deleted after the step, which set no other time."""
+        with suppress(NotFound):
+            found = await queries.get(unit, campaign.id, lock=True)
+            return found if found.due_at == campaign.due_at else None
+        return None
 
     @asynccontextmanager
     async def _unit(self, campaign: DueCampaign) -> AsyncGenerator[UnitOfWork]:

@@ -1,12 +1,15 @@
-"""Choose the sending number of each text of a campaign."""
+"""The sender of a campaign: whether its credential may still send, and the sending number of each text."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple, Self
 
 from app.db.engine import Connection
 from app.db.rows import fetch
+from app.domain.accounts import credentials
+from app.domain.accounts.scopes import Scope
 from app.domain.deliverability import sql as deliverability
 from app.domain.numbers import sql as numbers
 
@@ -24,6 +27,12 @@ GROUP BY number
 """
 UNPACED = 1000.0
 """The pace assumed for a number without one, in SMS parts a second."""
+
+
+async def may_send(connection: Connection, account_id: int, actor: str, now: datetime) -> bool:
+    """Return whether the credential of a sender has not ended: texts that have not left wait if it has."""
+    credential = credentials.credential_of(account_id, actor)
+    return await credentials.may_still_within(connection, credential, Scope.campaigns_send, now)
 
 
 class Sender(NamedTuple):

@@ -7,6 +7,8 @@ from typing import Any, TypedDict
 
 from sqlalchemy import Select, text
 
+from app.domain.accounts import credentials
+from app.domain.accounts.scopes import Scope
 from app.domain.billing import service as billing
 from app.domain.campaigns import audience, content, notices, previews, queries
 from app.domain.campaigns.audience import Audience
@@ -191,7 +193,7 @@ async def resume(
         campaign.max_credits = max_credits
     await _check_cost(unit, campaign)
     if campaign.status == CampaignStatus.paused:
-        if campaign.reason == PauseReason.credential_ended:
+        if await _has_sender_ended(unit, campaign):
             if not consent_attested:
                 raise ConsentNotAttested()
             campaign.actor = unit.actor.label
@@ -200,6 +202,13 @@ async def resume(
         await cancellation.release(unit, _claimed(unit, campaign.id))
         unit.notify(TOPIC)
     return await _save(unit, campaign)
+
+
+async def _has_sender_ended(unit: UnitOfWork, campaign: Campaign) -> bool:
+    """Return whether a paused campaign needs another sender, also where it was paused before its sender ended."""
+    sender = credentials.credential_of(campaign.account_id, campaign.actor)
+    has_ended = campaign.reason == PauseReason.credential_ended
+    return has_ended or not await credentials.may_still(unit, sender, Scope.campaigns_send)
 
 
 async def cancel(unit: UnitOfWork, id: int) -> Canceled:

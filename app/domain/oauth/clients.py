@@ -11,6 +11,7 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.credentials import record_creator, replace_creator
 from app.domain.accounts.scopes import ALL, GENERAL
@@ -178,6 +179,8 @@ def has_secret(client: Client, tokens: Tokens, secret: str) -> bool:
 
 async def _revoke(unit: UnitOfWork, client: Client) -> Client:
     if client.revoked_at is None:
+        if client.account_id is not None:
+            await accounts.get_own(unit, lock=True)  # a batch of texts that is being accepted is waited for
         client.revoked_at = unit.clock.now()
         await unit.save(client)
         await grants.revoke_all_of(unit, client, "client_revoked")

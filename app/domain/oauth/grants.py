@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.accounts.tokens import Tokens
@@ -225,5 +226,7 @@ async def _end_by_id(unit: UnitOfWork, id: int, because: str) -> None:
 
 
 async def _end(unit: UnitOfWork, grant: Grant, because: str) -> None:
+    """End a grant; a batch of texts that is being accepted is waited for, and the next one finds the grant ended."""
+    await accounts.get_own(unit, lock=True)
     grant.revoked_at, grant.revoked_because = unit.clock.now(), because
     await unit.save(grant)

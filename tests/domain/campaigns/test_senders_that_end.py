@@ -1,0 +1,204 @@
+"""A sender whose key, application or user ends at any moment: no text is accepted or leaves afterwards."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from app.db.engine import Pool
+from app.domain.accounts import api_keys
+from app.domain.accounts.scopes import ALL
+from app.domain.billing import service as billing
+from app.domain.campaigns import batches, service
+from app.domain.campaigns.runner import CampaignRunner
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.messages.errors import ConsentNotAttested
+from app.domain.oauth import clients, grants, queries
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.conftest import unit_of
+from tests.domain.campaigns.conftest import NOW, Accept, Act, Make, Run
+from tests.factories.accounts import ACCOUNTS, API_KEYS, USERS, add_user
+from tests.factories.billing import audit
+from tests.factories.campaigns import CAMPAIGNS, add_people, audit_counts, states
+from tests.factories.messages import OUTBOUND, calls
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS, add_clients
+from tests.factories.tables import ago, ahead
+from tests.factories.traps import locked, until_blocked
+from tests.waiting import within
+
+pytestmark = pytest.mark.anyio
+
+ENDED = ("paused", "credential_ended")
+
+Begin = Callable[..., Awaitable[int]]
+
+
+@pytest.fixture
+async def ann(services: Services, account: Opened) -> int:
+    """Add a member, and return the id."""
+    return await add_user(services, account.account_id, "ann@example.com")
+
+
+@pytest.fixture
+def begin(services: Services, account: Opened, pool: Pool, make: Make, ann: int) -> Begin:
+    """Provide a function that sends a campaign to three people, by default as the member, and returns its id."""
+
+    async def begin(label: str = f"user:{ann}") -> int:
+        await add_people(pool, 3)
+        campaign = await make()
+        async with unit_of(services, Actor(account.account_id, frozenset(), label)) as unit:
+            return (await service.send(unit, campaign.id, NOW)).id
+
+    return begin
+
+
+async def test_a_campaign_whose_sender_ended_during_a_pause_is_resumed_as_another_sender_only(
+    pool: Pool, begin: Begin, accept: Accept, leave: Run, run: Run, act: Act, *, ann: int
+) -> None:
+    campaign_id = await begin()
+    await accept(2)
+    async with act() as unit:
+        await service.pause(unit, campaign_id)
+    await USERS.where(id=ann).change(pool, removed_at=ago())
+
+    with pytest.raises(ConsentNotAttested):
+        async with act() as unit:
+            await service.resume(unit, campaign_id)
+    await leave()
+    refused = await CAMPAIGNS.only(pool, "status", "reason"), await calls(pool)
+    async with act() as unit:
+        await service.resume(unit, campaign_id, consent_attested=True)
+    await run()
+
+    assert refused == (("paused", "requested"), [])
+    assert await CAMPAIGNS.only(pool, "status", "actor") == ("completed", "key:7")
+    assert await states(pool) == {"delivered": 3}
+    await audit(pool)
+
+
+async def test_texts_of_a_sender_that_ended_while_credits_lacked_wait(
+    pool: Pool, begin: Begin, accept: Accept, run: Run, act: Act, ann: int
+) -> None:
+    async with act() as unit:
+        await billing.grant(unit, -998, "taken")
+    campaign_id = await begin()
+    await accept(3)
+    poor = await CAMPAIGNS.only(pool, "status", "reason")
+
+    await USERS.where(id=ann).change(pool, removed_at=ago())
+    await accept(service.RETRY // timedelta(seconds=1))
+    await run()
+    ended = await CAMPAIGNS.only(pool, "status", "reason"), await calls(pool)
+    async with act() as unit:
+        await billing.grant(unit, 1, "top-up")
+        await service.resume(unit, campaign_id, consent_attested=True)
+    await run()
+
+    assert (poor, ended) == (("paused", "insufficient_credits"), (ENDED, []))
+    assert await states(pool) == {"delivered": 3}
+    await audit(pool)
+    await audit_counts(pool)
+
+
+async def test_a_batch_that_waited_for_the_account_while_its_sender_ended_is_not_accepted(
+    pool: Pool, begin: Begin, accept: Accept, ann: int
+) -> None:
+    await begin()
+    await accept(1)
+
+    async with locked(pool, ACCOUNTS, "FOR NO KEY UPDATE") as connection:
+        accepting = asyncio.create_task(accept(1))
+        await until_blocked(pool)
+        await USERS.where(id=ann).change(connection, removed_at=ago())
+    await within("the batch", accepting)
+
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert (await states(pool), await OUTBOUND.count(pool)) == ({"queued": 3}, 0)
+    await audit(pool)
+
+
+async def revoke_key(unit: UnitOfWork, label: str) -> None:
+    await api_keys.revoke_key(unit, int(label.removeprefix("key:")))
+
+
+async def revoke_grant(unit: UnitOfWork, label: str) -> None:
+    await grants.revoke(unit, int(label.removeprefix("grant:")))
+
+
+async def revoke_client(unit: UnitOfWork, _: str) -> None:
+    [client] = await queries.list_clients(unit)
+    await clients.revoke(unit, client.id)
+
+
+async def find_key(pool: Pool, account_id: int, _: int) -> str:
+    return f"key:{min(await API_KEYS.where(account_id=account_id).read(pool, 'id'))}"
+
+
+async def add_grant(pool: Pool, account_id: int, user_id: int) -> str:
+    await add_clients(pool, account_id, 1, "managed")
+    held = {"account_id": account_id, "user_id": user_id, "client_id": await OAUTH_CLIENTS.only(pool, "id")}
+    grant_id = await OAUTH_GRANTS.insert(pool, **held, scopes=[], resource="http://api", expires_at=ahead(days=1))
+    return f"grant:{grant_id}"
+
+
+@pytest.mark.parametrize(
+    ("make_sender", "revoke"), [(find_key, revoke_key), (add_grant, revoke_grant), (add_grant, revoke_client)]
+)
+async def test_a_revocation_waits_for_the_batch_that_is_accepted_and_the_next_one_finds_it(
+    services: Services,
+    account: Opened,
+    pool: Pool,
+    begin: Begin,
+    accept: Accept,
+    leave: Run,
+    *,
+    runner: CampaignRunner,
+    ann: int,
+    monkeypatch: pytest.MonkeyPatch,
+    make_sender: Callable[[Pool, int, int], Awaitable[str]],
+    revoke: Callable[[UnitOfWork, str], Awaitable[None]],
+) -> None:
+    monkeypatch.setattr(batches, "BATCH", 2)
+    label = await make_sender(pool, account.account_id, ann)
+    await begin(label)
+    await accept(1)
+
+    async def end() -> None:
+        async with unit_of(services, Actor(account.account_id, ALL, "user:1")) as unit:
+            await revoke(unit, label)
+
+    async with runner._due() as (connection, campaign):
+        assert campaign
+        await runner._step(connection, campaign)
+        ending = asyncio.create_task(end())
+        await until_blocked(pool)
+    await within("the revocation", ending)
+    await accept(1)
+    await leave()
+
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert (await states(pool), await calls(pool)) == ({"claimed": 2, "queued": 1}, [])
+    await audit(pool)
+
+
+async def test_a_step_that_found_the_sender_ended_does_not_pause_a_campaign_that_has_another_by_then(
+    pool: Pool, begin: Begin, accept: Accept, runner: CampaignRunner, act: Act, ann: int
+) -> None:
+    campaign_id = await begin()
+    await accept(1)
+    await USERS.where(id=ann).change(pool, removed_at=ago())
+
+    async with runner._due() as (connection, campaign):
+        assert campaign
+        reason = await runner._step(connection, campaign)
+    assert reason
+    await runner._stop(campaign, reason)
+    stopped = await CAMPAIGNS.only(pool, "status", "reason")
+    async with act() as unit:
+        await service.resume(unit, campaign_id, consent_attested=True)
+    await runner._stop(campaign, reason)
+
+    assert stopped == ENDED
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ("sending", "")
