@@ -23,6 +23,9 @@ WITH RECURSIVE changed AS (
 SELECT campaign_id FROM changed WHERE campaign_id IS NOT NULL
   AND pg_try_advisory_xact_lock(hashint8extended(campaign_id, {HOLDS})) LIMIT {AT_ONCE}
 """
+LOCK = f"SELECT pg_advisory_xact_lock(hashint8extended($1, {HOLDS}))"
+"""Wait until nobody folds the counts of the campaign `$1`, and let nobody begin until the transaction ends."""
+
 FOLD = """
 WITH gone AS (
   DELETE FROM campaign_counts WHERE campaign_id = ANY($1::bigint[]) RETURNING *

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.accounts import sql as accounts
-from app.domain.campaigns import breaker, enqueue, notices, queries, senders, service, snapshot
+from app.domain.campaigns import breaker, enqueue, notices, progress, queries, senders, service, snapshot
 from app.domain.campaigns.batches import ReadAhead
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
@@ -248,6 +248,7 @@ class CampaignRunner:
     async def _delete(self, connection: Connection, campaign: DueCampaign) -> None:
         """Delete recipients of a deleted campaign; after the last of them, the campaign."""
         if not await connection.fetch(DELETE_RECIPIENTS, campaign.id, DELETED_AT_ONCE):
+            await connection.execute(progress.LOCK, campaign.id)
             await connection.execute(DELETE_COUNTS, campaign.id)
             await connection.execute(DELETE, campaign.id)
 
