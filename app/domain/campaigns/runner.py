@@ -266,7 +266,8 @@ class CampaignRunner:
         """Return a campaign, locked; None if it was changed or deleted after the step, which set no other time."""
         with suppress(NotFound):
             found = await queries.get(unit, campaign.id, lock=True)
-            return found if found.due_at == campaign.due_at else None
+            if (found.status, found.due_at) == (campaign.status, campaign.due_at):
+                return found
         return None
 
     @asynccontextmanager
