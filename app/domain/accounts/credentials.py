@@ -208,9 +208,9 @@ def credential_of(account_id: int, label: str) -> Actor:
 
 async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
     """Return whether an actor's credential is valid, and the users it depends on have a role with the scope."""
-    given = zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now()), strict=True)
-    found = await unit.execute(text(MAY_STILL), dict(given))
-    return found.first() is not None
+    given = dict(zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now()), strict=True))
+    valid = text(MAY_STILL).bindparams(**given).columns(root=BigInteger).subquery()
+    return await unit.one(select(valid.c.root)) is not None
 
 
 async def may_still_within(connection: Connection, credential: Actor, scope: Scope, now: datetime) -> bool:

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
-from typing import Any, TypeVar
 
-from sqlalchemy import literal, select
+from sqlalchemy import select
 
 from app.db.engine import Pool
 from app.domain.accounts.models import Account
@@ -19,7 +18,7 @@ from app.domain.bulk.open_files import OpenFile
 from app.domain.bulk.texts import UnreadableFile
 from app.domain.contacts import custom_fields
 from app.domain.contacts.service import MAX_NAME, clean_tags, clean_text
-from app.domain.jobs import parts, uploads
+from app.domain.jobs import parts, slow_work, uploads
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.jobs.service import Progress
@@ -27,16 +26,11 @@ from app.domain.jobs.uploads import PartReader
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 
-T = TypeVar("T")
-
 CHUNK = 2000
 """The rows of a transaction: each takes 20 ms besides its rows, and holds its contacts for 0.2 seconds."""
 
 MAX_OPEN = 32
 """The number of files that a process keeps open between chunks; it opens others anew."""
-
-AWAKE_SECONDS = 10.0
-"""The time after which a transaction that waits for a file has a statement: PostgreSQL ends one idle for 30 seconds."""
 
 MAX_CONSENT = 2000
 REPORT_HEADER = ("row", "outcome", "reason", "contact_id")
@@ -98,7 +92,7 @@ class Importer:
             format, _ = files.inspect(source, wanted.wanted, known)
             return format, sum(1 for _ in files.read(source, format))
 
-        format, total = await _stay_awake(unit, asyncio.to_thread(survey))
+        format, total = await slow_work.wait_for(unit, self.pool, job, asyncio.to_thread(survey))
         if "phone" not in format.fields:
             raise UnreadableFile(reason="No column was found to be the phone. Name it in columns.")
         job.arguments = {**job.arguments, "format": asdict(format)}
@@ -108,7 +102,7 @@ class Importer:
         file = self._open.pop(job.id, None)
         if file is None or file.place != first:
             file = OpenFile(await self._read(unit, job, wanted, first), first, CHUNK)
-        found = await _stay_awake(unit, file.take())
+        found = await slow_work.wait_for(unit, self.pool, job, file.take())
         if len(found) == CHUNK:
             self._open[job.id] = file
         while len(self._open) > MAX_OPEN:
@@ -124,17 +118,6 @@ class Importer:
 
     def _parts(self, job: AccountJob, wanted: Import) -> PartReader:
         return PartReader(self.pool, job.account_id, wanted.upload_id)
-
-
-async def _stay_awake(unit: UnitOfWork, reading: Coroutine[Any, Any, T]) -> T:
-    """Return the result of reading a file, in any time, within the transaction that locks the job."""
-    task = asyncio.create_task(reading)
-    try:
-        while not (await asyncio.wait({task}, timeout=AWAKE_SECONDS))[0]:
-            await unit.rows(select(literal(1)))
-        return task.result()
-    finally:
-        task.cancel()
 
 
 async def _mark_duplicates(unit: UnitOfWork, job: AccountJob, candidates: Sequence[Candidate]) -> list[Candidate]:

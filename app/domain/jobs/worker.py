@@ -14,6 +14,7 @@ from app.domain.accounts.scopes import Scope
 from app.domain.jobs import service
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind, JobStatus
 from app.domain.jobs.service import Progress
+from app.domain.jobs.slow_work import JobChanged
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -59,8 +60,8 @@ IS_DUE = f"SELECT EXISTS (SELECT FROM account_jobs j WHERE {IS_UNFINISHED})"
 class JobWorker:
     """Advances jobs; safe to run concurrently, and to kill at any instant.
 
-    A chunk, its place and its counts are one transaction, which holds the lock on the job. A job is canceled before its
-    next chunk when the credential that created it has ended.
+    A chunk, its place and its counts are one transaction, which holds the lock on the job; `slow_work` that precedes the
+    chunk has none. A job is canceled before its next chunk when the credential that created it has ended.
     """
 
     database: Database
@@ -93,6 +94,8 @@ class JobWorker:
                     await service.finish(unit, job, JobStatus.canceled, CREATOR_ENDED)
                     return True
                 await service.record(unit, job, await self.steps[JobKind(job.kind)](unit, job))
+        except JobChanged:
+            return True
         except Exception as error:
             await self._fail(id, account_id, error)
             if not isinstance(error, DomainError):
