@@ -60,8 +60,8 @@ IS_DUE = f"SELECT EXISTS (SELECT FROM account_jobs j WHERE {IS_UNFINISHED})"
 class JobWorker:
     """Advances jobs; safe to run concurrently, and to kill at any instant.
 
-    A chunk, its place and its counts are one transaction, which holds the lock on the job; `slow_work` that precedes the
-    chunk has none. A job is canceled before its next chunk when the credential that created it has ended.
+    A chunk, its place and its counts are one transaction, which holds the lock on the job; `slow_work` that precedes it
+    has none. A job is canceled before its next chunk when the credential that created it has ended.
     """
 
     database: Database
