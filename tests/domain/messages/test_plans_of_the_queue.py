@@ -60,13 +60,14 @@ async def test_the_search_for_waiting_numbers_is_planned_a_few_times_at_most(ser
     async with AsyncExitStack() as stack:
         for table in (OUTGOING, PHONE_NUMBERS, TOKEN_BUCKETS, CONNECTIONS):  # PostgreSQL would analyze them meanwhile
             await stack.enter_async_context(statistics_of_an_empty_table(pool, table))
-        before, _ = await count_custom_plans(pool, outgoing.FIND_NUMBERS, connections)
+        # PostgreSQL compares with the mean cost of all plans before, also of those for the tables of other tests.
+        await pool.expire_connections()
         for _ in range(2 * connections * FIRST_PLANS):
             await NumberCursor().find(pool, "worker", None)
 
         custom, _ = await count_custom_plans(pool, outgoing.FIND_NUMBERS, connections)
 
-    assert custom - before <= connections * FIRST_PLANS
+    assert 0 < custom <= connections * FIRST_PLANS
 
 
 async def _conditions(
