@@ -11,7 +11,7 @@ from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.planning import Candidate, Plan, Planned, find_last
 from app.domain.campaigns.rows import FrozenCampaign
 
-SECONDS = 0.1
+SECONDS = 0.2
 """The time after which a step begins no further chunk: a pause or a cancellation waits for it."""
 
 FIND = """
