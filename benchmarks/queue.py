@@ -13,7 +13,7 @@ from dramatiq.brokers.redis import RedisBroker
 
 from app.bootstrap import open_services
 from app.db import rows
-from app.db.engine import Pool
+from app.db.engine import Pool, transaction
 from app.domain.campaigns.batches import BATCH
 from app.domain.messages import division, outgoing
 from app.domain.messages.division import UNPACED, WaitingText
@@ -66,8 +66,7 @@ async def _queue(pool: Pool, account_id: int, window: int) -> float:
 
 async def _claim(pool: Pool, window: int) -> list[int]:
     now = datetime.now(UTC)
-    async with pool.acquire() as connection, connection.transaction():
-        await connection.execute(outgoing.KEEP_ORDER)
+    async with transaction(pool, outgoing.KEEP_ORDER) as connection:
         number = [LANE], [CARRIER], [NUMBER], [AT_ONCE]
         waiting = await rows.fetch(connection, WaitingText, outgoing.LOCK_WAITING, now, *number)
         chosen = [each.message_id for each in division.divide(waiting, Window(window).room(), AT_ONCE, UNPACED)]

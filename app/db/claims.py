@@ -1,13 +1,13 @@
 """Claims of rows that survive a lost connection."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from app.db.engine import UNREACHABLE, Connection, Pool
+from app.db.engine import UNREACHABLE, Connection, Pool, transaction
 from app.db.rows import fetch
 
 S = TypeVar("S")
@@ -30,13 +30,6 @@ async def claim(
         return await fetch(connection, shape, statement, *arguments)
 
     return await claim_in(transaction(pool), read, give_back=give_back, seconds=seconds)
-
-
-@asynccontextmanager
-async def transaction(pool: Pool) -> AsyncGenerator[Connection]:
-    """Open a transaction on a connection of the pool."""
-    async with pool.acquire() as connection, connection.transaction():
-        yield connection
 
 
 async def claim_in(

@@ -2,8 +2,8 @@
 
 import math
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -33,6 +33,13 @@ IDLE_SECONDS, USED_AT = 0.1, "used_at"
 
 UNSTORABLE = (asyncpg.DataError, asyncpg.IntegrityConstraintViolationError)
 """Errors of a statement with a value that cannot be stored."""
+
+PLAN_ONCE = "SET LOCAL plan_cache_mode = force_generic_plan"
+"""Has the statements of a transaction keep one plan, for arrays of any length.
+
+PostgreSQL would plan each time, once statistics had made the plan that it keeps dearer than the first ones; to plan for
+all partitions of a history takes longer than to find a few of its rows.
+"""
 
 PREFER_INDEXES = "SET enable_seqscan = off"
 """The frequent statements find their rows by an index; a plan from a time with few rows would scan all of them."""
@@ -155,6 +162,22 @@ class Pool(Protocol):
         ...
 
 
+@asynccontextmanager
+async def transaction(pool: Pool, *settings: str) -> AsyncGenerator[Connection]:
+    """Open a transaction on a connection of the pool, committed unless the block raises; it has no savepoints.
+
+    `settings` are `SET LOCAL` statements, in one round trip with the first.
+    """
+    async with pool.acquire() as connection:
+        try:
+            await connection.execute("; ".join(["BEGIN", *settings]))
+            yield connection
+        except BaseException:
+            await connection.execute("ROLLBACK")
+            raise
+        await connection.execute("COMMIT")
+
+
 class Sessions(async_sessionmaker[AsyncSession]):
     """Opens SQLAlchemy sessions. `turns` allocates connections of their pool to accounts, none of which gets all."""
 
@@ -263,9 +286,6 @@ SET tcp_keepalives_count = {keepalive.PROBES}; SET tcp_user_timeout = '{keepaliv
 """
 
 
-_PLAN_ONCE = "BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan"
-"""PostgreSQL would plan each time, once statistics had made the plan that it keeps dearer than the first ones."""
-
 _IS_INTERRUPTED: ContextVar[bool] = ContextVar("is_interrupted", default=False)
 
 
@@ -278,7 +298,7 @@ class _LendingPool(asyncpg.Pool):
     async def _fetch_planned(self, query: str, *args: Any) -> Any:
         """Return the first row of a statement that keeps one plan: to plan a long one takes ten times as long."""
         async with self.acquire() as connection:
-            await connection.execute(_PLAN_ONCE)
+            await connection.execute(f"BEGIN READ ONLY; {PLAN_ONCE}")
             try:
                 return await connection.fetchrow(query, *args)
             finally:

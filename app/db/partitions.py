@@ -40,12 +40,6 @@ CREATE TABLE {name} (LIKE {table} INCLUDING ALL EXCLUDING IDENTITY);
 ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({lower}) TO ({upper});
 """
 
-PLAN_ONCE = "SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
-"""Begins a transaction that finds rows of histories by ids: its statements keep one plan, for arrays of any length.
-
-Planning for all partitions takes longer than finding a few rows.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class History:

@@ -12,17 +12,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.bootstrap import METADATA
 from app.db import engine, migrate, schema
 from app.db.claims import persist
-from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, dial, is_unwritable
+from app.db.engine import UNREACHABLE, UNSTORABLE, Pool, connect, dial, is_unwritable, transaction
 from app.domain.accounts.models import Account
 from app.http.errors import translate
 from app.services import Services
 from app.settings import Settings
+from tests.factories.messages import TOKEN_BUCKETS
 from tests.waiting import until
 
 pytestmark = pytest.mark.anyio
 
 LIMIT = "SHOW idle_in_transaction_session_timeout"
-IN_TRANSACTION = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND xact_start IS NOT NULL"
+IN_TRANSACTION = (
+    "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND xact_start IS NOT NULL AND pid <> pg_backend_pid()"
+)
+ASLEEP = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
+SORT = "SELECT current_setting('enable_sort'), pg_backend_pid()"
+ADD = "INSERT INTO token_buckets (kind, name, free_at) VALUES ('number', $1::int::text, now())"
 
 
 async def interrupt(pool: Pool) -> int:
@@ -57,6 +63,51 @@ async def test_the_connection_of_a_block_that_was_interrupted_is_used_again(serv
         lent: Any = connection
         assert lent.get_server_pid() == pid
         assert await connection.fetchval("SELECT count(*) FROM accounts") == 0
+
+
+async def test_a_setting_of_a_transaction_holds_until_its_end(services: Services) -> None:
+    pool = services.database.pool
+    async with transaction(pool, "SET LOCAL enable_sort = off") as connection:
+        during, pid = await connection.fetchrow(SORT)
+
+    async with pool.acquire() as again:
+        assert await again.fetchrow(SORT) == ("on", pid)
+    assert during == "off"
+
+
+@pytest.mark.parametrize("problem", [ValueError, asyncio.CancelledError])
+async def test_a_transaction_is_committed_unless_its_block_raises(
+    services: Services, problem: type[BaseException]
+) -> None:
+    pool = services.database.pool
+
+    async def add(number: int, problem: type[BaseException] | None = None) -> None:
+        async with transaction(pool) as connection:
+            await connection.execute(ADD, number)
+            if problem:
+                raise problem
+
+    with pytest.raises(problem):
+        await add(1, problem)
+    await add(2)
+
+    assert await TOKEN_BUCKETS.read(pool, "name") == ["2"]
+
+
+async def test_a_transaction_that_is_canceled_as_it_begins_is_not_left_open(services: Services) -> None:
+    pool = services.database.pool
+
+    async def begin() -> None:
+        async with transaction(pool, "SELECT pg_sleep(60)"):
+            pass
+
+    beginning = asyncio.create_task(begin())
+    pid = await until(lambda: pool.fetchval(ASLEEP))
+    beginning.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await beginning
+
+    assert await pool.fetchval(IN_TRANSACTION, pid) == 0
 
 
 @pytest.mark.parametrize(("scheme", "more"), [("postgresql", "&sslmode=disable"), ("postgres", "")])

@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from app.db.engine import Pool
-from app.db.partitions import PLAN_ONCE
+from app.db.engine import PLAN_ONCE, Pool
 from tests.factories.tables import Rows
 
 NO_SEQUENTIAL_SCANS = "SET LOCAL enable_seqscan = off"

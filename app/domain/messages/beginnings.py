@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from app.db import claims, rows
-from app.db.engine import UNREACHABLE, Connection, Pool
+from app.db import rows
+from app.db.engine import UNREACHABLE, Connection, Pool, transaction
 from app.domain.carriers.carrier import FailureCode
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher
@@ -75,7 +75,7 @@ class Beginnings:
     async def _begin_all(self, batcher: Batcher, wanted: Sequence[Claim]) -> Sequence[Begun | Exception | None]:
         begun: list[Begun | Exception | None] = []
         try:
-            async with claims.transaction(self.pool) as connection:
+            async with transaction(self.pool) as connection:
                 free, texts = await _read(connection, wanted)
                 now = self.clock.now()
                 begun = [_check(texts.get(claim.message_id), free, now) for claim in wanted]

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TypeVar
 
 from app.db import claims, rows
-from app.db.engine import UNREACHABLE, Connection, Database
+from app.db.engine import UNREACHABLE, Connection, Database, transaction
 from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, OutboundMessage, Rejected
 from app.domain.carriers.connections import OpenConnection, OpenConnections
 from app.domain.carriers.health import Health
@@ -128,7 +128,7 @@ class Handoff:
                 return
             if connection and (rate := connection.parts_per_second):
                 bucket = carrier_bucket(claim.carrier)
-                async with claims.transaction(pool) as connection:
+                async with transaction(pool) as connection:
                     await pacing.take(connection, {bucket: claim.segments / rate}, {bucket: rate}, self.clock.now())
             await self._hand_over(claim)
 
@@ -201,7 +201,8 @@ class Handoff:
         buckets = pacing.find_buckets(numbers, rates, self.clock.now())
         slots, accounts = min(room.free, most or room.free), {each.account_id for each in numbers}
         with window.reserve(slots, accounts, _carriers(numbers)):
-            claimed = await self._claim(partial(self._claim_of, numbers, buckets, room, slots), self._give_back)
+            read = partial(self._claim_of, numbers, buckets, room, slots)
+            claimed = await self._claim(read, self._give_back, outgoing.KEEP_ORDER)
         if buckets.wait is not None:
             window.announce_in(buckets.wait)
         return claimed
@@ -214,7 +215,6 @@ class Handoff:
         free = [each for each in numbers if buckets.tokens(number_bucket(each.number)) >= 0]
         if not free:
             return []
-        await connection.execute(outgoing.KEEP_ORDER)
         now, until = self._lease()
         waiting = await rows.fetch(connection, WaitingText, outgoing.LOCK_WAITING, now, *_divide(room, most, free))
         chosen = division.divide(waiting, room, most, buckets.tokens_of(free))
@@ -235,9 +235,10 @@ class Handoff:
         self,
         read: Callable[[Connection], Awaitable[Sequence[C]]],
         give_back: Callable[[Sequence[C]], Awaitable[object]],
+        *settings: str,
     ) -> Sequence[C]:
-        transaction = claims.transaction(self.database.pool)
-        return await claims.claim_in(transaction, read, give_back=give_back, seconds=self.pace.lease)
+        opened = transaction(self.database.pool, *settings)
+        return await claims.claim_in(opened, read, give_back=give_back, seconds=self.pace.lease)
 
     def _lease(self) -> tuple[datetime, datetime]:
         now = self.clock.now()

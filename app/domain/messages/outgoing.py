@@ -101,7 +101,7 @@ SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attem
 _MESSAGE = "LEFT JOIN LATERAL (SELECT * FROM messages WHERE id = o.message_id LIMIT 1) m ON m.status = 'pending'"
 JOINS = f"{_MESSAGE} LEFT {contacts.join('m.contact_id')}"
 # A plan of a time with few texts would sort all of them.
-KEEP_ORDER = "SELECT set_config('enable_sort', 'off', true)"
+KEEP_ORDER = "SET LOCAL enable_sort = off"
 
 # The due texts of each number are locked up to its share of the room.
 LOCK_WAITING = f"""

@@ -29,9 +29,11 @@ ADD = """
 INSERT INTO token_buckets (kind, name, free_at) SELECT kind, name, $3
 FROM unnest($1::text[], $2::text[]) AS b(kind, name) ORDER BY kind, name ON CONFLICT DO NOTHING
 """
+# Each is locked as it is found, so in the order in which they are given.
 LOCK = """
-SELECT kind, name, free_at FROM token_buckets WHERE (kind, name) IN (SELECT * FROM unnest($1::text[], $2::text[]))
-ORDER BY kind, name FOR UPDATE SKIP LOCKED
+SELECT b.kind, b.name, b.free_at FROM unnest($1::text[], $2::text[]) AS wanted(kind, name) CROSS JOIN LATERAL (
+  SELECT * FROM token_buckets WHERE kind = wanted.kind AND name = wanted.name FOR UPDATE SKIP LOCKED
+) b
 """
 TAKE = """
 UPDATE token_buckets b
@@ -78,7 +80,7 @@ class Buckets:
             long_ago = self.now - timedelta(seconds=1)
             await connection.execute(ADD, *_columns(self.unknown), long_ago)
         if self.rates:
-            self._keep(await rows.fetch(connection, State, LOCK, *_columns(self.rates)))
+            self._keep(await rows.fetch(connection, State, LOCK, *_columns(sorted(self.rates))))
 
     def tokens(self, bucket: Bucket) -> float:
         """Return how many SMS parts may leave before the last text does; negative when no text may leave."""

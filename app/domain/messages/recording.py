@@ -8,8 +8,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from app.db import claims, rows
-from app.db.engine import UNSTORABLE, Connection, Database
-from app.db.partitions import PLAN_ONCE
+from app.db.engine import PLAN_ONCE, UNSTORABLE, Connection, Database, transaction
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import Accepted, Ambiguous, FailureCode, Limited, Rejected
 from app.domain.events import sql as events
@@ -151,8 +150,7 @@ class Recorder:
     async def _record_accepted(self, accepted: Sequence[tuple[ClaimedText, Accepted]]) -> None:
         """Record accepted messages; of an answer with texts that cannot be stored, only the acceptance."""
         try:
-            async with self.database.pool.acquire() as connection, connection.transaction():
-                await connection.execute(PLAN_ONCE)
+            async with transaction(self.database.pool, PLAN_ONCE) as connection:
                 has_matched = await _record_sent(connection, accepted, self.clock.now())
         except UNSTORABLE:
             if accepted == (bare := [(text, ACCEPTED_ONLY) for text, _ in accepted]):

@@ -11,8 +11,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from app.db.engine import CONTENDED, UNREACHABLE, Database
-from app.db.partitions import PLAN_ONCE
+from app.db.engine import CONTENDED, PLAN_ONCE, UNREACHABLE, Database, transaction
 from app.db.rows import fetch
 from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
 from app.domain.carriers.health import Health
@@ -125,8 +124,7 @@ class Receipts:
         """Apply receipts; if the batch fails, apply each alone, so that only the faulty ones fail."""
         application = Application(reports, self._clock.now(), waits)
         try:
-            async with self._database.pool.acquire() as connection, connection.transaction():
-                await connection.execute(PLAN_ONCE)
+            async with transaction(self._database.pool, PLAN_ONCE) as connection:
                 results = await application.run(connection)
         except Exception as cause:
             is_unreachable = isinstance(cause, UNREACHABLE) and not isinstance(cause, CONTENDED)
