@@ -3,6 +3,8 @@
 import ast
 import asyncio
 import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
@@ -13,7 +15,7 @@ from alembic.script import ScriptDirectory
 from app.bootstrap import METADATA
 from app.db import migrate
 from app.db.schema import FOLDER
-from tests.db.databases import execute, move
+from tests.db.databases import execute, move, moving
 
 LATER = sorted((FOLDER / "versions").glob("*.py"))[1:]
 INDEXED = re.compile(r"CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)(?:IF NOT EXISTS )?\S+ ON (?:ONLY )?([\w.{}]+)", re.I)
@@ -71,15 +73,16 @@ def test_a_migration_builds_no_index_that_blocks_writes_to_an_older_table(path: 
 async def test_each_migration_is_taken_back_and_made_again(newest_url: str, start: int) -> None:
     scripts = ScriptDirectory.from_config(migrate.configuration(METADATA))
     part = list(scripts.walk_revisions())[:-1][start : start + PART]  # the newest first
-    await move(newest_url, command.downgrade, part[0].revision)
     there = dict[str, dict[str, str]]()
-    for script in part:
-        there[script.revision] = await indexes(newest_url)
-        await move(newest_url, command.downgrade, str(script.down_revision))
-    for script in reversed(part):
-        await move(newest_url, command.upgrade, script.revision)
+    async with moving(newest_url) as go, reading(newest_url) as read:
+        await go(command.downgrade, part[0].revision)
+        for script in part:
+            there[script.revision] = await read()
+            await go(command.downgrade, str(script.down_revision))
+        for script in reversed(part):
+            await go(command.upgrade, script.revision)
 
-        assert await indexes(newest_url) == there[script.revision], script.revision
+            assert await read() == there[script.revision], script.revision
 
 
 @pytest.mark.parametrize("path", COMMITTING, ids=[path.name[:4] for path in COMMITTING])
@@ -149,7 +152,18 @@ async def test_an_index_whose_building_was_interrupted_is_built_anew(empty_url: 
 
 async def indexes(url: str) -> dict[str, str]:
     """Return the definitions of all indexes by name."""
+    async with reading(url) as read:
+        return await read()
+
+
+@asynccontextmanager
+async def reading(url: str) -> AsyncGenerator[Callable[[], Awaitable[dict[str, str]]]]:
+    """Provide a function that returns the definitions of all indexes by name."""
     connection = await asyncpg.connect(url)
-    rows = await connection.fetch("SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'")
+
+    async def read() -> dict[str, str]:
+        rows = await connection.fetch("SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'")
+        return {row["indexname"]: row["indexdef"] for row in rows}
+
+    yield read
     await connection.close()
-    return {row["indexname"]: row["indexdef"] for row in rows}
