@@ -9,7 +9,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from statistics import median
 
@@ -50,9 +50,14 @@ class Module:
         """Count the lines of the file."""
         return self.text.count("\n")
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """List every node: each walk over all modules takes most of a second."""
+        return list(ast.walk(self.tree))
+
     def functions(self) -> Iterator[tuple[str, Function]]:
         """Walk over every function, however deep, with the place it stands at."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, Function):
                 yield f"{self.name}:{node.lineno} {node.name}", node
 
@@ -155,7 +160,7 @@ def test_a_limit_of_the_contract_is_a_constant_of_the_domain():
     literal = [
         f"{module.name}:{call.lineno} {limit.arg}={limit.value.value}"
         for module in modules()
-        for call in ast.walk(module.tree)
+        for call in module.nodes
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Constraint"
         for limit in call.keywords
         if isinstance(limit.value, ast.Constant) and limit.value.value not in (0, 1)
@@ -169,7 +174,7 @@ def test_no_text_begins_with_a_clause_in_the_place_of_a_noun():
     found = [
         f"{module.name}:{node.lineno} {node.value[:60]}"
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and clause.match(node.value)
     ]
 
@@ -185,7 +190,7 @@ def test_no_text_has_a_clause_in_the_place_of_an_object():
     found = [
         f"{module.name}:{node.lineno} {text[0]}"
         for module in modules()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (text := clause.search(node.value))
     ]
 
