@@ -1,7 +1,7 @@
 """The queue of outgoing texts, in batches, against one Dramatiq job a message: both are filled and emptied.
 
 The product adds the texts of a campaign batch by batch, claims as many at a time as hand-off does of promotional texts,
-within the shares of its window, and removes them while it claims the next. No text leaves.
+within the shares of its window, removes them while it claims the next, and vacuums the queue as often. No text leaves.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from app.domain.messages import division, outgoing
 from app.domain.messages.division import UNPACED, WaitingText
 from app.domain.messages.models import Purpose
 from app.domain.messages.promotions import AT_ONCE
+from app.domain.messages.vacuum import QueueVacuum
 from app.domain.messages.window import Window
 from benchmarks import accounts
 from benchmarks.figures import Bar, Comparison, Series
@@ -57,10 +58,13 @@ async def _queue(pool: Pool, account_id: int, window: int) -> float:
     begun, removed = time.perf_counter(), 0
     for first in range(0, TEXTS, BATCH):
         await pool.execute(ADD, account_id, first)
+    vacuum = QueueVacuum(pool)
     claimed = await _claim(pool, window)
     while claimed:
         removed += len(claimed)
+        vacuum.note(len(claimed))
         claimed, _ = await asyncio.gather(_claim(pool, window), pool.execute(outgoing.REMOVE, claimed))
+        await vacuum.run()
     return removed / (time.perf_counter() - begun)
 
 

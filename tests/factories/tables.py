@@ -60,6 +60,10 @@ class Rows:
         condition, parameters = self._condition(0)
         return await open_pool(source).fetchval(f"SELECT count(*) FROM {self.table}{condition}", *parameters)
 
+    async def count_vacuums(self, source: Source) -> int:
+        """Return how often the table was vacuumed, without the work of autovacuum."""
+        return await open_pool(source).fetchval("SELECT pg_stat_get_vacuum_count($1::text::regclass)", self.table)
+
     async def insert(self, source: Source, /, **values: Any) -> Any:
         """Insert one row, and return the first column of its primary key."""
         places = ", ".join(f"${number + 1}" for number in range(len(values)))

@@ -34,6 +34,7 @@ from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
 from app.domain.messages.promotions import Promotions
 from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.recording import Gone, Recorder, Result, Unconfirmed
+from app.domain.messages.vacuum import QueueVacuum
 from app.domain.messages.window import Room, Window
 
 C = TypeVar("C", Claim, ClaimedText)
@@ -73,6 +74,7 @@ class Handoff:
     _beginnings: Beginnings = field(init=False)
     _limit: TimeLimit = field(init=False)
     _promotions: Promotions = field(init=False)
+    _vacuum: QueueVacuum = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
     _claiming: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _promoting: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
@@ -89,6 +91,7 @@ class Handoff:
         object.__setattr__(self, "_recorder", recorder)
         object.__setattr__(self, "_limit", TimeLimit(self.pace.timeout))
         object.__setattr__(self, "_beginnings", Beginnings(self.database.pool, self.clock))
+        object.__setattr__(self, "_vacuum", QueueVacuum(self.database.pool))
 
     async def run(self) -> bool:
         """Claim the texts that the window has room for, and begin to hand them over; return True when more may be due.
@@ -103,6 +106,7 @@ class Handoff:
         if urgent:
             self._promotions.note_urgent()
         is_promoting = await self._promote([each for each in waiting if each.lane == PROMOTIONAL])
+        await self._vacuum.run()
         may_claim = bool(urgent) and bool(_with_room(others, self.sends.room()))
         if may_claim or is_promoting or (self.sends.free and self._numbers.has_more):
             return True
@@ -181,6 +185,7 @@ class Handoff:
         return bool(claimed) or self._is_asked.is_set()
 
     def _start(self, claimed: Sequence[Claim]) -> None:
+        self._vacuum.note(len(claimed))
         for claim in claimed:
             self.sends.start(claim.account_id, claim.carrier, self._hand_over(claim))
 
