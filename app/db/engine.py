@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -173,7 +173,8 @@ async def transaction(pool: Pool, *settings: str) -> AsyncGenerator[Connection]:
             await connection.execute("; ".join(["BEGIN", *settings]))
             yield connection
         except BaseException:
-            await connection.execute("ROLLBACK")
+            with suppress(*UNREACHABLE):
+                await connection.execute("ROLLBACK")
             raise
         await connection.execute("COMMIT")
 

@@ -94,6 +94,12 @@ async def test_a_transaction_is_committed_unless_its_block_raises(
     assert await TOKEN_BUCKETS.read(pool, "name") == ["2"]
 
 
+async def test_a_transaction_whose_connection_ends_raises_the_error_of_its_statement(services: Services) -> None:
+    with pytest.raises(asyncpg.PostgresConnectionError):
+        async with transaction(services.database.pool) as connection:
+            await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
 async def test_a_transaction_that_is_canceled_as_it_begins_is_not_left_open(services: Services) -> None:
     pool = services.database.pool
 

@@ -177,6 +177,14 @@ FOR EACH ROW EXECUTE FUNCTION lose_connection()
 """
 
 
+END_SESSION = "SELECT pg_terminate_backend(pg_backend_pid())"
+
+
+async def end_session(connection: Connection, *_: object) -> None:
+    """Have the server end a connection."""
+    await connection.execute(END_SESSION)
+
+
 Visit = Callable[[str, bool], Awaitable[None]]
 """Is called before a statement that returns rows, and with True after it."""
 

@@ -1,19 +1,17 @@
 """Read the next recipients of a campaign, the facts that decide on their texts, and the numbers that these leave from.
 
-The batch after one is read while that one is written. It is used only if nobody else has changed the account since:
-each acceptance and refund of an account changes its row, so the caps and the load of its numbers are still as read.
+Nothing is locked. Each acceptance and refund of an account changes its row: while the account has the version with
+which a batch was read, the caps and the load of its numbers are as they were.
 """
 
-import asyncio
 from bisect import bisect
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
-from app.db.engine import Connection, Pool
+from app.db.engine import Connection
 from app.db.rows import unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns.rows import Waiting
@@ -21,21 +19,13 @@ from app.domain.campaigns.senders import Sender, Senders
 from app.domain.kernel import sms_parts
 from app.domain.kernel.sms_parts import Encoding
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.eligibility import facts
 from app.domain.messages.sending import bulk
 from app.domain.messages.sending.bulk import BulkAcceptance, BulkFacts
 from app.domain.quiet_hours.limits import Timing
 
 BATCH = 500
-"""The most texts of a batch: the account's balance is locked for as long as one takes, about 0.1 s."""
-
-PATIENCE = 0.1
-"""Seconds for which a batch that was written waits for the one after it to be read."""
-
-FRESH_SECONDS = 2.0
-"""The time for which a batch that was read ahead may be used."""
-
-MOST_KEPT = 4
-"""The most batches that a process keeps for the next step of their campaigns."""
+"""The most texts of a batch, which takes about 0.1 s."""
 
 OWN = len(Waiting._fields) - 1
 """The number of columns of a recipient in `TAKE`; those of its `BulkFacts` follow."""
@@ -64,13 +54,6 @@ class Source(NamedTuple):
     number_id: int | None
 
 
-class Versions(NamedTuple):
-    """The version of an account that was found, and the one that the own transaction gives it."""
-
-    found: str
-    own: str
-
-
 class Addressed(NamedTuple):
     """A recipient with the sender of its text, which leaves at a time; None where `acceptance` decides on the text."""
 
@@ -89,12 +72,13 @@ class Free(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Recipients that wait, in their order, as they were when the account had a version; nothing is locked.
+    """Recipients that wait, in their order, as they were when the account had a version.
 
     `columns` are the arguments for the texts that no gate refuses.
     """
 
     version: str
+    account: facts.Sender
     texts: Sequence[Addressed]
     has_numbers: bool
     acceptance: BulkAcceptance
@@ -111,6 +95,16 @@ class Batch:
     def last_id(self) -> int:
         """Return the id of the last recipient."""
         return max(each.recipient.id for each in self.texts)
+
+    @property
+    def credits(self) -> int:
+        """Return the credits of all texts."""
+        return sum(each.recipient.credits for each in self.texts)
+
+    @property
+    def free_credits(self) -> list[int]:
+        """Return the credits of each text that no gate refuses."""
+        return [each.recipient.credits for each in self.free]
 
     def afford(self, balance: int) -> "Batch":
         """Return the batch without the texts, at its end, that a balance does not pay for."""
@@ -142,15 +136,16 @@ async def read(
     source: Source,
     size: int,
     now: datetime,
-    after: "Batch | None" = None,
+    unwritten: Sequence[Batch] = (),
 ) -> Batch:
-    """Return the next recipients, at most `size`; those after a batch that is not written yet, if one is given."""
+    """Return the next recipients, at most `size`; those after the batches that are not written yet."""
     version = await connection.fetchval(FIND_VERSION, source.account_id)
-    start = after.last_id if after else 0
+    account = facts.Sender(*await connection.fetchrow(accounts.FIND_SENDER, source.account_id))
+    start = max((each.last_id for each in unwritten), default=0)
     rows = await connection.fetch(TAKE, source.campaign_id, size, now, source.account_id, start)
     waiting = [Waiting(*row[:OWN], facts=BulkFacts(*row[OWN:])) for row in map(tuple, rows)]
     senders = await Senders.read(connection, source.account_id, source.campaign_id, source.number_id)
-    for each in after.texts if after else ():
+    for each in chain.from_iterable(batch.texts for batch in unwritten):
         senders.load[each.sender.phone_number] += each.recipient.segments
     chosen = [senders.choose(each.phone, each.facts.usual_number, each.segments) for each in waiting]
     pairs = [(each, sender) for each, sender in zip(waiting, chosen, strict=True) if sender]
@@ -159,49 +154,4 @@ async def read(
         Addressed(each, sender, acceptance.decide(each.phone, each.segments, sender.carrier, each.facts))
         for each, sender in pairs
     ]
-    return Batch(version, texts, bool(senders.numbers) or not waiting, acceptance)
-
-
-class _Kept(NamedTuple):
-    """A batch, the version of the account with which it may be used, and the time until which it may be."""
-
-    batch: Batch
-    version: str
-    until: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAhead:
-    """Batches that were read while the ones before them were written, by campaign."""
-
-    pool: Pool
-    acceptor: SendAcceptor
-    _kept: dict[int, _Kept] = field(default_factory=dict[int, _Kept])
-
-    def take(self, campaign_id: int, version: str, room: int) -> Batch | None:
-        """Return the batch that was read for a campaign, if it is still as it was read, and there is room for it."""
-        kept = self._kept.pop(campaign_id, None)
-        is_usable = kept and kept.version == version and kept.until > asyncio.get_running_loop().time()
-        return kept.batch if kept and is_usable and 0 < len(kept.batch.texts) <= room else None
-
-    @asynccontextmanager
-    async def beside(self, source: Source, batch: Batch, versions: Versions, now: datetime) -> AsyncGenerator[None]:
-        """Read the batch after one within a block that writes that one, and keep it after the block."""
-        reading = asyncio.create_task(self._read(source, batch, now))
-        try:
-            yield
-            await asyncio.wait({reading}, timeout=PATIENCE)
-            if reading.done() and not reading.exception() and reading.result().version == versions.found:
-                self._keep(source.campaign_id, reading.result(), versions.own)
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-
-    async def _read(self, source: Source, after: Batch, now: datetime) -> Batch:
-        async with self.pool.acquire() as connection:
-            return await read(connection, self.acceptor, source, len(after.texts), now, after)
-
-    def _keep(self, campaign_id: int, batch: Batch, version: str) -> None:
-        if len(self._kept) >= MOST_KEPT:
-            self._kept.clear()
-        self._kept[campaign_id] = _Kept(batch, version, asyncio.get_running_loop().time() + FRESH_SECONDS)
+    return Batch(version, account, texts, bool(senders.numbers) or not waiting, acceptance)

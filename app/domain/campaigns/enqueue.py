@@ -1,10 +1,12 @@
 """Accept the texts of a campaign in batches: one balance update a batch, one ledger entry a text.
 
 A batch is one transaction: its recipients are claimed, its messages debited and queued, or nothing is. A worker that
-dies repeats nothing, and no phone gets two texts.
+dies repeats nothing, and no phone gets two texts. `accept_locked` locks the account first, and so accepts any batch;
+`lanes` accepts full ones side by side.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,7 +14,7 @@ from app.db.engine import UNSTORABLE, Connection, violates
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns import batches, senders
-from app.domain.campaigns.batches import Batch, Free, ReadAhead, Source, Versions
+from app.domain.campaigns.batches import Batch, Free, Source
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
 from app.domain.campaigns.rows import Waiting
@@ -33,10 +35,8 @@ WINDOW = 1000
 
 PATIENCE = "5s"
 
-FIND = f"""
-SELECT actor, phone_number_id, {accounts.version_of("$2")}, {accounts.OWN_VERSION} FROM campaigns
-WHERE id = $1 AND status = 'sending' AND is_read FOR NO KEY UPDATE
-"""
+# A pause or a cancellation waits for the batches under way.
+FIND_ACTOR = "SELECT actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR SHARE"
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
 # that wait, for each batch.
 DECIDE = """
@@ -53,12 +53,12 @@ WHERE r.campaign_id = $9 AND r.id = ANY($1::bigint[]) AND r.id = d.id AND (r.sta
 TEXTS = """
 SELECT r.place_of_row, d.message_id, d.conversation_id, r.contact_id, r.phone, r.body, r.original_body,
   r.segments, r.credits,
-  coalesce(d.encoding, 'GSM-7') AS encoding, ($13::text[])[coalesce(d.sender, 1)] AS number,
-  ($14::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, coalesce(d.is_first, false) AS is_first, d.place
-FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::int[], $12::timestamptz[], $15::bool[])
-  WITH ORDINALITY AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first, place)
+  coalesce(d.encoding, 'GSM-7') AS encoding, ($12::text[])[coalesce(d.sender, 1)] AS number,
+  ($13::text[])[coalesce(d.sender, 1)] AS carrier, d.leaves_at, coalesce(d.is_first, false) AS is_first
+FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::int[], $11::timestamptz[], $14::bool[])
+  AS d(id, message_id, conversation_id, encoding, sender, leaves_at, is_first)
 CROSS JOIN LATERAL (
-  SELECT ctid AS place_of_row, * FROM campaign_recipients WHERE campaign_id = (SELECT $16::bigint) AND id = d.id
+  SELECT ctid AS place_of_row, * FROM campaign_recipients WHERE campaign_id = (SELECT $15::bigint) AND id = d.id
     AND (state IN ('queued', 'deferred')) IS TRUE OFFSET 0
 ) r
 """
@@ -66,9 +66,9 @@ CROSS JOIN LATERAL (
 CLAIM = f"""
 UPDATE campaign_recipients r SET state = 'claimed', message_id = a.message_id, number = a.number,
   reason = CASE WHEN a.leaves_at IS NULL THEN '' ELSE '{DEFERRED}' END, body = '', original_body = NULL, due_at = NULL
-FROM accepted a WHERE r.ctid = a.place_of_row RETURNING r.id
+FROM accepted a WHERE r.ctid = a.place_of_row RETURNING r.credits
 """
-ACCEPT = bulk.accept(TEXTS, CLAIM)
+WRITE = bulk.write(TEXTS, CLAIM)
 MEANWHILE = ("fk_messages_contact_id_contacts", "fk_conversations_contact_id_contacts", conversations.ONE_TO_A_CONTACT)
 """The constraints that a change of contacts after their batch was read may violate."""
 
@@ -98,61 +98,81 @@ class Decision:
     credits: int = 0
 
 
-async def enqueue(
-    connection: Connection, ahead: ReadAhead, account_id: int, campaign_id: int, room: int, now: datetime
+async def accept_locked(
+    connection: Connection, acceptor: SendAcceptor, source: Source, room: int, now: datetime
 ) -> Enqueued:
     """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
-    account = facts.Sender(*await connection.fetchrow(accounts.LOCK, [account_id], PATIENCE))
-    campaign = await connection.fetchrow(FIND, campaign_id, account_id)
-    if campaign is None:
+    account = await lock_account(connection, source.account_id, PATIENCE)
+    actor = await connection.fetchval(FIND_ACTOR, source.campaign_id)
+    if actor is None:
         return Enqueued(0)
-    if account.status != AccountStatus.active or account.deletion_at:
+    if is_closed(account):
         return Enqueued(0, PauseReason.account)
-    actor, number_id, *versions = campaign
-    if not await senders.may_send(connection, account_id, actor, now):
+    if not await senders.may_send(connection, source.account_id, actor, now):
         return Enqueued(0, PauseReason.credential_ended)
-    source, versions = Source(account_id, campaign_id, number_id), Versions(*versions)
-    found = ahead.take(campaign_id, versions.found, room)
-    found = found or await batches.read(connection, ahead.acceptor, source, min(batches.BATCH, room), now)
+    found = await batches.read(connection, acceptor, source, min(batches.BATCH, room), now)
     if not found.has_numbers:
         return Enqueued(0, PauseReason.no_sending_number)
     batch = found.afford(account.balance)
     if found.texts and not batch.texts:
         return Enqueued(0, PauseReason.insufficient_credits)
-    if room < 2 * len(batch.texts) or len(batch.texts) < batches.BATCH:
-        await _accept(connection, ahead.acceptor, account, campaign_id, batch)
-    else:
-        async with ahead.beside(source, batch, versions, now):
-            await _accept(connection, ahead.acceptor, account, campaign_id, batch)
+    await write(connection, account, source.campaign_id, batch)
+    await debit(connection, acceptor, account, source.campaign_id, batch)
     return Enqueued(len(batch.texts))
 
 
-async def _accept(
+async def lock_account(connection: Connection, account_id: int, patience: str) -> facts.Sender:
+    """Lock the account of a campaign, and wait at most `patience` for this and each later lock."""
+    return facts.Sender(*await connection.fetchrow(accounts.LOCK, [account_id], patience))
+
+
+def is_closed(account: facts.Sender) -> bool:
+    """Return whether an account may not send, or is about to be deleted."""
+    return account.status != AccountStatus.active or account.deletion_at is not None
+
+
+async def write(connection: Connection, account: facts.Sender, campaign_id: int, batch: Batch) -> None:
+    """Write the texts of a batch that no gate refuses, in one statement; the account need not be locked yet.
+
+    Raise `RecipientsChanged` if recipients or their contacts are not as they were read.
+    """
+    if not batch.free:
+        return
+    given = batch.acceptance.arguments(account, _actor(campaign_id))
+    with _noticing_changes():
+        written = await connection.fetchrow(WRITE, *given, *batch.columns, campaign_id)
+    if tuple(written) != (len(batch.free), sum(batch.free_credits)):
+        raise RecipientsChanged
+    await batch.acceptance.record(connection, account.id, [*_openings(batch.free)])
+    deferred = ((each.facts.message_id, timing) for each, _, timing in batch.free)
+    await batch.acceptance.show(connection, deferred)
+
+
+async def debit(
     connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
 ) -> None:
-    """Accept or suppress the texts of a batch; raise `RecipientsChanged` if their contacts changed meanwhile."""
+    """Debit the texts of a batch that are written, and decide on the others one by one; the account is locked."""
+    if batch.free:
+        ids = [each.recipient.facts.message_id for each in batch.free]
+        await batch.acceptance.debit(connection, account, _actor(campaign_id), ids, batch.free_credits)
+    if others := [(each, sender) for each, sender, timing in batch.texts if timing is None]:
+        actor = Actor(account.id, frozenset(), _actor(campaign_id))
+        with _noticing_changes():
+            await _accept_others(connection, acceptor, actor, campaign_id, others, batch.acceptance.now)
+
+
+@contextmanager
+def _noticing_changes() -> Generator[None]:
     try:
-        await _write(connection, acceptor, account, campaign_id, batch)
+        yield
     except UNSTORABLE as fault:
         if violates(fault, *MEANWHILE):
             raise RecipientsChanged from fault
         raise
 
 
-async def _write(
-    connection: Connection, acceptor: SendAcceptor, account: facts.Sender, campaign_id: int, batch: Batch
-) -> None:
-    """Accept the texts that no gate refuses in one statement, and decide on the others one by one."""
-    actor = Actor(account.id, frozenset(), f"campaign:{campaign_id}")
-    if batch.free:
-        given = batch.acceptance.arguments(account, actor.label)
-        if await connection.fetchval(ACCEPT, *given, *batch.columns, campaign_id) != len(batch.free):
-            raise RecipientsChanged
-        await batch.acceptance.record(connection, account.id, [*_openings(batch.free)])
-        deferred = ((each.facts.message_id, timing) for each, _, timing in batch.free)
-        await batch.acceptance.show(connection, deferred)
-    if others := [(each, sender) for each, sender, timing in batch.texts if timing is None]:
-        await _accept_others(connection, acceptor, actor, campaign_id, others, batch.acceptance.now)
+def _actor(campaign_id: int) -> str:
+    return f"campaign:{campaign_id}"
 
 
 def _openings(texts: Iterable[Free]) -> Iterator[Opening]:

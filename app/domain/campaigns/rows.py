@@ -14,6 +14,7 @@ class DueCampaign(NamedTuple):
     status: str
     is_read: bool
     actor: str
+    phone_number_id: int | None
     is_deleted: bool
     due_at: datetime
 

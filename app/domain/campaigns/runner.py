@@ -11,7 +11,9 @@ from datetime import datetime, timedelta
 from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns import breaker, enqueue, notices, progress, queries, senders, service, snapshot
-from app.domain.campaigns.batches import ReadAhead
+from app.domain.campaigns.batches import Source
+from app.domain.campaigns.enqueue import Enqueued
+from app.domain.campaigns.lanes import Lanes
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
@@ -47,7 +49,7 @@ SETTINGS = """
   set_config('synchronous_commit', 'off', true) AS commits, set_config('enable_bitmapscan', 'off', true) AS plans
 """
 TAKE = f"""
-SELECT id, account_id, status, is_read, actor, is_deleted, due_at FROM (
+SELECT id, account_id, status, is_read, actor, phone_number_id, is_deleted, due_at FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
 ) due, {SETTINGS} WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
@@ -130,14 +132,14 @@ class CampaignRunner:
     acceptor: SendAcceptor
     clock: Clock
     notify: Notify
-    ahead: ReadAhead = field(init=False)
+    lanes: Lanes = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin without batches that were read ahead."""
-        object.__setattr__(self, "ahead", ReadAhead(self.database.pool, self.acceptor))
+        """Prepare the lanes."""
+        object.__setattr__(self, "lanes", Lanes(self.database.pool, self.acceptor))
 
     async def run(self) -> bool:
-        """Take one step of the campaign that has been due longest; return True when more may be due."""
+        """Take one step of the campaign that has been due longest; return whether there was one."""
         campaign: DueCampaign | None = None
         try:
             async with self._due() as (connection, campaign):
@@ -145,7 +147,7 @@ class CampaignRunner:
                     return False
                 reason = await self._step(connection, campaign)
         except enqueue.RecipientsChanged:
-            return await self.due()
+            return True
         except Exception:
             if campaign:
                 await self._postpone(campaign)
@@ -153,12 +155,12 @@ class CampaignRunner:
         self.notify("messages")
         self.notify("events")
         if campaign.is_deleted:
-            return await self.due()
+            return True
         if reason:
             await self._stop(campaign, reason)
         elif campaign.status == CampaignStatus.scheduled:
             await self._start(campaign)
-        return await self.due()
+        return True
 
     async def _postpone(self, campaign: DueCampaign) -> None:
         """Let the other campaigns that are due go first after a step that failed."""
@@ -182,12 +184,10 @@ class CampaignRunner:
             await self._delete(connection, campaign)
             return None
         match campaign.status:
-            case CampaignStatus.sending | CampaignStatus.paused if not await senders.may_send(
-                connection, campaign.account_id, campaign.actor, now
-            ):
-                return PauseReason.credential_ended
             case CampaignStatus.sending if campaign.is_read:
                 return await self._send(connection, campaign, now)
+            case CampaignStatus.sending | CampaignStatus.paused if not await self._may_send(connection, campaign, now):
+                return PauseReason.credential_ended
             case CampaignStatus.sending:
                 return await snapshot.take(connection, campaign.id, self.acceptor.max_segments, now)
             case CampaignStatus.paused:
@@ -197,6 +197,9 @@ class CampaignRunner:
             case _:
                 pass
         return None
+
+    async def _may_send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> bool:
+        return await senders.may_send(connection, campaign.account_id, campaign.actor, now)
 
     async def _send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> PauseReason | None:
         if fault := await breaker.find_fault(connection, campaign.id):
@@ -208,15 +211,23 @@ class CampaignRunner:
             return None
         room = enqueue.WINDOW - (counts["claimed"] - counts["deferred"])
         if counts["waiting"] and room > 0:
-            done = await enqueue.enqueue(connection, self.ahead, campaign.account_id, campaign.id, room, now)
+            done = await self._accept(connection, campaign, room, now)
             if done.stops or done.decided:
                 return done.stops
         elif counts["waiting"]:
+            if not await self._may_send(connection, campaign, now):
+                return PauseReason.credential_ended
             await connection.execute(NOTE_DEFERRED, campaign.id, now + DEFERRED_LOOK)
         await connection.execute(
             LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now), campaign.due_at
         )
         return None
+
+    async def _accept(self, connection: Connection, campaign: DueCampaign, room: int, now: datetime) -> Enqueued:
+        source = Source(campaign.account_id, campaign.id, campaign.phone_number_id)
+        if decided := await self.lanes.accept(connection, source, room, now):
+            return Enqueued(decided)
+        return await enqueue.accept_locked(connection, self.acceptor, source, room, now)
 
     async def _next_look(
         self, connection: Connection, campaign_id: int, counts: Mapping[str, int], now: datetime

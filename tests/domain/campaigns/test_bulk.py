@@ -245,9 +245,9 @@ async def test_a_batch_in_one_statement_finds_each_recipient_by_its_whole_key(
         await accept(1)
         queued = await CAMPAIGN_RECIPIENTS.where(state="queued").read(pool, "id", "account_id")
         ids, account_id = [row["id"] for row in queued][:10], queued[0]["account_id"]
-        common = account_id, "campaign:1", DAY, DAY, 0.01, 1000
+        common = account_id, "campaign:1", DAY, DAY, 0.01
         columns = ids, ids, ids, [], [], [], ["+12025550143"], ["sandbox"], []
-        found = await plan(pool, enqueue.ACCEPT, *common, *columns, campaign.id)
+        found = await plan(pool, enqueue.WRITE, *common, *columns, campaign.id)
 
     assert "AND (id = d.id)" in found, found
     assert "TID Cond" in found, found

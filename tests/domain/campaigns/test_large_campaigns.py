@@ -202,8 +202,8 @@ async def test_a_text_of_a_campaign_that_is_newer_than_the_statistics_is_found_b
     lines = await list_kept_plan(
         pool,
         CAMPAIGN_RECIPIENTS,
-        f"SELECT $1::int, $2::int, $3::int, $4::int, $5::int, $6::int, place_of_row FROM ({enqueue.TEXTS}) AS texts",
-        *range(6),
+        f"SELECT $1::int, $2::int, $3::int, $4::int, $5::int, place_of_row FROM ({enqueue.TEXTS}) AS texts",
+        *range(5),
         *columns,
         newer,
         settings=[NO_SEQUENTIAL_SCANS],

@@ -1,7 +1,8 @@
-"""Accept many promotional texts of an account in one statement, which writes them from rows of the caller.
+"""Accept many promotional texts of an account in two statements: one writes them, one debits them.
 
-The caller reads `find_facts` of each. What is the same for all texts is passed once, and what differs only for some is
-passed for these. A text that a gate may refuse is left to `acceptance`.
+They are written from rows of the caller, who reads `find_facts` of each. What is the same for all texts is passed once,
+and what differs only for some is passed for these. A text that a gate may refuse is left to `acceptance`. Only the
+debit needs the lock of the account.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -68,10 +69,9 @@ def columns(facts: str) -> str:
 
 COMMON = """
   SELECT texts.*, $1::bigint AS account_id, $2::text AS actor, $3::timestamptz AS now,
-    coalesce(leaves_at, $3) AS due_at, $6::bigint - sum(credits) OVER (ORDER BY place) AS balance_after
+    coalesce(leaves_at, $3) AS due_at
   FROM ({texts}) AS texts WHERE (NOT {is_suppressed}) IS TRUE
 """
-DEBITS = "SELECT account_id, message_id, credits, balance_after, actor, now AS created_at FROM accepted"
 ATTESTATIONS = (
     f"SELECT account_id, phone, '{Attestation.campaign}' AS method, message_id, actor, now AS at FROM accepted"
 )
@@ -81,16 +81,15 @@ QUEUED = f"""
 """
 OPENED = "SELECT conversation_id AS id, account_id, contact_id, number AS sending_number FROM accepted WHERE is_first"
 PROMOTED = "SELECT conversation_id AS id, number AS sending_number FROM accepted WHERE NOT is_first"
-BALANCE = "(SELECT $1::bigint, $6::bigint - coalesce(sum(credits), 0)::bigint FROM accepted)"
 
 
-def accept(texts: str, then: str) -> str:
-    """Return the statement that accepts texts, and returns the number of rows of `then`, a statement on `accepted`.
+def write(texts: str, then: str) -> str:
+    """Return the statement that writes texts, and returns the number of rows of `then`, and the sum of their credits.
 
     Texts are rows of `message_id, contact_id, conversation_id, phone, body, original_body, segments, credits, encoding,
-    number, carrier, leaves_at, is_first, place`, at most one to a contact; one that `is_first` opens the conversation.
-    Those to phones that were suppressed after the facts were read are left out. The arguments up to `$6` are those of
-    `BulkAcceptance.arguments`.
+    number, carrier, leaves_at, is_first`, at most one to a contact; one that `is_first` opens the conversation. Those
+    to phones that were suppressed after the facts were read are left out. `then` is a statement on `accepted`, the
+    texts that are written, and returns `credits`. The arguments up to `$5` are those of `BulkAcceptance.arguments`.
     """
     return f"""
 WITH accepted AS MATERIALIZED ({COMMON.format(texts=texts, is_suppressed=consent.is_suppressed("$1", "texts.phone"))}),
@@ -101,11 +100,20 @@ sent AS (
     '{Purpose.promotional}', segments, encoding, credits, credits * $5::numeric, carrier, actor, original_body, now
   FROM accepted
 ), opened AS ({conversations.open_promoted(OPENED, "$3")}), touched AS ({conversations.promote(PROMOTED, "$3")}),
-queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
-debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)}),
+queued AS ({outgoing.INSERT.format(rows=QUEUED)}), attested AS ({consent.record_attestations(ATTESTATIONS)}),
 counted AS ({quiet_hours.count("SELECT message_id, account_id, phone, due_at AS at FROM accepted")}),
 concluded AS ({then})
-{accounts.SET_BALANCES.format(rows=BALANCE)} RETURNING (SELECT count(*) FROM concluded)
+SELECT count(*) AS texts, coalesce(sum(credits), 0)::bigint AS credits FROM concluded
+"""
+
+
+DEBIT = f"""
+WITH sent AS MATERIALIZED (
+  SELECT $1::bigint AS account_id, $2::text AS actor, $3::timestamptz AS created_at, message_id, credits,
+    $4::bigint - sum(credits) OVER (ORDER BY place) AS balance_after
+  FROM unnest($5::bigint[], $6::bigint[]) WITH ORDINALITY AS sent(message_id, credits, place)
+), debited AS ({billing.debit_messages("SELECT * FROM sent")})
+{accounts.SET_BALANCES.format(rows="(SELECT $1::bigint, $4::bigint - sum(credits)::bigint FROM sent)")}
 """
 
 
@@ -143,8 +151,14 @@ class BulkAcceptance:
         return self.now + LONGEST
 
     def arguments(self, account: Sender, actor: str) -> tuple[object, ...]:
-        """Return the first arguments of the statement, for an account whose row is locked."""
-        return account.id, actor, self.now, self.latest, account.rate, account.balance
+        """Return the first arguments of `write` for texts of an account."""
+        return account.id, actor, self.now, self.latest, account.rate
+
+    async def debit(
+        self, connection: Connection, account: Sender, actor: str, ids: Sequence[int], credits: Sequence[int]
+    ) -> None:
+        """Debit messages of an account, whose row is locked and whose balance pays for them."""
+        await connection.execute(DEBIT, account.id, actor, self.now, account.balance, ids, credits)
 
     def decide(self, phone: str, segments: int, carrier: str, facts: BulkFacts) -> Timing | None:
         """Return when a text leaves; None where `acceptance` has to decide on it."""

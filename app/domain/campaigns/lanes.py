@@ -1,0 +1,149 @@
+"""Accept full batches of a campaign side by side, each in a transaction that locks the account last.
+
+The texts of a batch are written before the account is locked, so that other sends of the account wait for its debit
+alone. A batch is rolled back if another transaction has changed the account since the batch was read.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.db.engine import CONTENDED, Connection, Pool, transaction
+from app.domain.accounts import sql as accounts
+from app.domain.campaigns import batches, enqueue, senders
+from app.domain.campaigns.batches import Batch, Source
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.eligibility.facts import Sender
+
+LANES = 2
+"""The number of batches that are accepted at the same time."""
+
+SECONDS = 0.2
+"""The time after which no further batch is begun."""
+
+MOST_SECONDS = 5.0
+"""The most time of a batch, with the wait for a connection of the pool."""
+
+PATIENCE = "200ms"
+"""The wait for a lock: less than `deadlock_timeout`, so that PostgreSQL ends no other transaction for a batch."""
+
+REST_SECONDS = 1.0
+"""The time for which the batches of an account that others change are left to `enqueue.accept_locked`."""
+
+MOST_KEPT = 1000
+"""The most versions, and the most resting accounts, that are kept."""
+
+SETTINGS = "SET LOCAL synchronous_commit = off", f"SET LOCAL lock_timeout = '{PATIENCE}'"
+FIND_VERSIONS = f"SELECT {accounts.version_of('$1')}, {accounts.OWN_VERSION}"
+
+
+class Changed(Exception):
+    """The account or the campaign of a batch is not as it was read, or may not send: the batch is to be rolled back."""
+
+
+@dataclass(slots=True)
+class Course:
+    """The batches that one step of a campaign accepts: `room` is the number of recipients that it may still read."""
+
+    connection: Connection
+    source: Source
+    room: int
+    now: datetime
+    until: float
+    unwritten: list[Batch] = field(default_factory=list[Batch])
+    is_ended: bool = False
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read(self, acceptor: SendAcceptor) -> Batch | None:
+        """Return the next full batch; None if there is none, or no room or time for one."""
+        async with self._reading:
+            if self.is_ended or self.room < batches.BATCH or asyncio.get_running_loop().time() > self.until:
+                return None
+            size, unwritten = batches.BATCH, self.unwritten
+            batch = await batches.read(self.connection, acceptor, self.source, size, self.now, unwritten)
+            if len(batch.texts) < size:
+                self.is_ended = True
+                return None
+            self.room -= size
+            unwritten.append(batch)
+            return batch
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Accepts batches of campaigns; safe to use for several campaigns at once."""
+
+    pool: Pool
+    acceptor: SendAcceptor
+    versions: dict[str, str] = field(default_factory=dict[str, str])
+    """The version that an account had before each one that a batch gave it."""
+    resting: dict[int, float] = field(default_factory=dict[int, float])
+    """The time until which the batches of an account are left to `enqueue.accept_locked`."""
+
+    async def accept(self, connection: Connection, source: Source, room: int, now: datetime) -> int:
+        """Return how many of the next recipients, at most `room`, were decided about in full batches.
+
+        They are read through a connection, and written through others. After none, the next recipients are those of
+        `enqueue.accept_locked`, which finds the reason.
+        """
+        time = asyncio.get_running_loop().time()
+        if room < batches.BATCH or self.resting.get(source.account_id, 0) > time:
+            return 0
+        course = Course(connection, source, room, now, time + SECONDS)
+        lanes = min(LANES, room // batches.BATCH)
+        results = await asyncio.gather(*(self._accept_all(course) for _ in range(lanes)), return_exceptions=True)
+        return sum(_raise_first(results))
+
+    async def _accept_all(self, course: Course) -> int:
+        decided = 0
+        try:
+            while batch := await course.read(self.acceptor):
+                async with asyncio.timeout(MOST_SECONDS), transaction(self.pool, *SETTINGS) as connection:
+                    await self._accept(connection, course, batch)
+                decided += len(batch.texts)
+                course.unwritten.remove(batch)
+        except (Changed, enqueue.RecipientsChanged, TimeoutError, *CONTENDED):
+            self._rest(course.source.account_id)
+        finally:
+            course.is_ended = True
+        return decided
+
+    async def _accept(self, connection: Connection, course: Course, batch: Batch) -> None:
+        account_id, campaign_id, _ = course.source
+        actor = await connection.fetchval(enqueue.FIND_ACTOR, campaign_id)
+        if actor is None:
+            raise Changed
+        await enqueue.write(connection, batch.account, campaign_id, batch)
+        account = await enqueue.lock_account(connection, account_id, PATIENCE)
+        await self._check(connection, account, batch)
+        if not await senders.may_send(connection, account_id, actor, course.now):
+            raise Changed
+        await enqueue.debit(connection, self.acceptor, account, campaign_id, batch)
+
+    async def _check(self, connection: Connection, account: Sender, batch: Batch) -> None:
+        """Raise `Changed` unless an account, which is locked, is as it was read, and pays for the batch."""
+        found, own = await connection.fetchrow(FIND_VERSIONS, account.id)
+        if enqueue.is_closed(account) or batch.credits > account.balance or not self._is_own(found, batch.version):
+            raise Changed
+        if len(self.versions) >= MOST_KEPT:
+            self.versions.clear()
+        self.versions[own] = found
+
+    def _is_own(self, version: str | None, read: str) -> bool:
+        """Return whether batches alone have changed an account since the version with which it was read."""
+        while version and version != read:
+            version = self.versions.get(version)
+        return version is not None
+
+    def _rest(self, account_id: int) -> None:
+        if len(self.resting) >= MOST_KEPT:
+            self.resting.clear()
+        self.resting[account_id] = asyncio.get_running_loop().time() + REST_SECONDS
+
+
+def _raise_first(results: Iterable[int | BaseException]) -> Iterable[int]:
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+        yield result
