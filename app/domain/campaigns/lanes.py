@@ -14,7 +14,6 @@ from app.domain.accounts import sql as accounts
 from app.domain.campaigns import batches, enqueue, senders
 from app.domain.campaigns.batches import Batch, Source
 from app.domain.messages.acceptor import SendAcceptor
-from app.domain.messages.eligibility.facts import Sender
 
 LANES = 2
 """The number of batches that are accepted at the same time."""
@@ -32,7 +31,7 @@ REST_SECONDS = 1.0
 """The time for which the batches of an account that others change are left to `enqueue.accept_locked`."""
 
 MOST_KEPT = 1000
-"""The most versions, and the most resting accounts, that are kept."""
+"""The most resting accounts that are kept."""
 
 SETTINGS = "SET LOCAL synchronous_commit = off", f"SET LOCAL lock_timeout = '{PATIENCE}'"
 FIND_VERSIONS = f"SELECT {accounts.version_of('$1')}, {accounts.OWN_VERSION}"
@@ -52,6 +51,8 @@ class Course:
     now: datetime
     until: float
     unwritten: list[Batch] = field(default_factory=list[Batch])
+    versions: dict[str, str] = field(default_factory=dict[str, str])
+    """The version that the account had before each one that a batch gave it."""
     is_ended: bool = False
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -69,15 +70,20 @@ class Course:
             unwritten.append(batch)
             return batch
 
+    def is_as_read(self, batch: Batch, version: str) -> bool:
+        """Return whether batches alone have changed the account since one was read, if it has a version now."""
+        before: str | None = version
+        while before and before != batch.version:
+            before = self.versions.get(before)
+        return before is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Accepts batches of campaigns; safe to use for several campaigns at once."""
+    """Accepts batches of campaigns; safe to use for several of them at once."""
 
     pool: Pool
     acceptor: SendAcceptor
-    versions: dict[str, str] = field(default_factory=dict[str, str])
-    """The version that an account had before each one that a batch gave it."""
     resting: dict[int, float] = field(default_factory=dict[int, float])
     """The time until which the batches of an account are left to `enqueue.accept_locked`."""
 
@@ -116,25 +122,13 @@ class Lanes:
             raise Changed
         await enqueue.write(connection, batch.account, campaign_id, batch)
         account = await enqueue.lock_account(connection, account_id, PATIENCE)
-        await self._check(connection, account, batch)
+        version, own = await connection.fetchrow(FIND_VERSIONS, account_id)
+        if enqueue.is_closed(account) or batch.credits > account.balance or not course.is_as_read(batch, version):
+            raise Changed
         if not await senders.may_send(connection, account_id, actor, course.now):
             raise Changed
+        course.versions[own] = version
         await enqueue.debit(connection, self.acceptor, account, campaign_id, batch)
-
-    async def _check(self, connection: Connection, account: Sender, batch: Batch) -> None:
-        """Raise `Changed` unless an account, which is locked, is as it was read, and pays for the batch."""
-        found, own = await connection.fetchrow(FIND_VERSIONS, account.id)
-        if enqueue.is_closed(account) or batch.credits > account.balance or not self._is_own(found, batch.version):
-            raise Changed
-        if len(self.versions) >= MOST_KEPT:
-            self.versions.clear()
-        self.versions[own] = found
-
-    def _is_own(self, version: str | None, read: str) -> bool:
-        """Return whether batches alone have changed an account since the version with which it was read."""
-        while version and version != read:
-            version = self.versions.get(version)
-        return version is not None
 
     def _rest(self, account_id: int) -> None:
         if len(self.resting) >= MOST_KEPT:

@@ -10,6 +10,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.campaigns import batches, enqueue, lanes, service
+from app.domain.campaigns.runner import CampaignRunner
 from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Purpose
@@ -142,6 +143,31 @@ async def test_a_text_that_another_sends_after_a_batch_was_read_counts_toward_th
     assert await reasons(pool) == {FIRST: "frequency_cap"}
     assert await OUTBOUND.where(to_number=FIRST).read(pool, "actor") == ["key:7"]
     await ending({"claimed": 5, "suppressed": 1})
+
+
+@pytest.mark.usefixtures("one_lane")
+async def test_texts_of_two_campaigns_at_the_same_time_count_toward_the_cap(
+    pool: Pool,
+    send: Make,
+    accept: Accept,
+    act: Act,
+    campaign_id: int,
+    *,
+    runner: CampaignRunner,
+    before: Before,
+    ending: End,
+) -> None:
+    async with act() as unit:
+        await service.pause(unit, campaign_id)
+    await send()
+    await accept(1)
+    async with act() as unit:
+        await service.resume(unit, campaign_id)
+    before(enqueue, "write", lambda *_: runner.run())
+    await accept(6)
+
+    assert await reasons(pool) == dict.fromkeys((f"+1202200000{number}" for number in range(6)), "frequency_cap")
+    await ending({"claimed": 6, "suppressed": 6})
 
 
 async def test_another_text_of_the_account_does_not_wait_for_a_batch_that_is_written(
