@@ -47,6 +47,9 @@ PREFER_INDEXES = "SET enable_seqscan = off"
 CONTENDED = (asyncpg.LockNotAvailableError, asyncpg.TransactionRollbackError)
 """Errors of a statement because of a concurrent transaction; part of `UNREACHABLE`."""
 
+TIMED_OUT = (TimeoutError, asyncpg.QueryCanceledError)
+"""Errors of a statement that exceeded its time limit."""
+
 REFUSED = (
     asyncpg.InvalidCatalogNameError,
     asyncpg.InvalidAuthorizationSpecificationError,
@@ -155,6 +158,10 @@ class Pool(Protocol):
 
     async def execute(self, query: str, *args: Any) -> str:
         """Run a statement in its own transaction."""
+        ...
+
+    def get_max_size(self) -> int:
+        """Return the most connections."""
         ...
 
     async def close(self) -> None:

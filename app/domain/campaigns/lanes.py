@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.db.engine import CONTENDED, Connection, Pool, transaction
+from app.db.engine import CONTENDED, TIMED_OUT, Connection, Pool, transaction
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns import batches, enqueue, senders
 from app.domain.campaigns.batches import Batch, Source
 from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.eligibility.facts import Sender
 
 LANES = 2
 """The number of batches that are accepted at the same time."""
@@ -21,11 +22,17 @@ LANES = 2
 SECONDS = 0.2
 """The time after which no further batch is begun."""
 
-MOST_SECONDS = 5.0
-"""The most time of a batch, with the wait for a connection of the pool."""
+MOST_SECONDS = 0.5
+"""The age of a batch after which it waits for no lock: what waits for its rows would be ended by `deadlock_timeout`."""
 
-PATIENCE = "200ms"
-"""The wait for a lock: less than `deadlock_timeout`, so that PostgreSQL ends no other transaction for a batch."""
+PATIENCE = "100ms"
+"""The wait for a lock: with `MOST_SECONDS`, less than `deadlock_timeout`."""
+
+POOL_SECONDS = 1.0
+"""The most time of a batch with its wait for a connection."""
+
+LEAST_CONNECTIONS = 3
+"""The size of a pool that has a connection for lanes: two steps at the same time hold one each."""
 
 REST_SECONDS = 1.0
 """The time for which the batches of an account that others change are left to `enqueue.accept_locked`."""
@@ -33,7 +40,14 @@ REST_SECONDS = 1.0
 MOST_KEPT = 1000
 """The most resting accounts that are kept."""
 
-SETTINGS = "SET LOCAL synchronous_commit = off", f"SET LOCAL lock_timeout = '{PATIENCE}'"
+SETTINGS = (
+    "SET LOCAL synchronous_commit = off",
+    f"SET LOCAL lock_timeout = '{PATIENCE}'",
+    f"SET LOCAL statement_timeout = '{MOST_SECONDS}s'",
+)
+GIVES_WAY = (*TIMED_OUT, *CONTENDED)
+"""Errors of a batch that waited for others, or took too long."""
+
 FIND_VERSIONS = f"SELECT {accounts.version_of('$1')}, {accounts.OWN_VERSION}"
 
 
@@ -94,6 +108,8 @@ class Lanes:
         `enqueue.accept_locked`, which finds the reason.
         """
         time = asyncio.get_running_loop().time()
+        if self.pool.get_max_size() < LEAST_CONNECTIONS:
+            return 0
         if room < batches.BATCH or self.resting.get(source.account_id, 0) > time:
             return 0
         course = Course(connection, source, room, now, time + SECONDS)
@@ -105,11 +121,11 @@ class Lanes:
         decided = 0
         try:
             while batch := await course.read(self.acceptor):
-                async with asyncio.timeout(MOST_SECONDS), transaction(self.pool, *SETTINGS) as connection:
+                async with asyncio.timeout(POOL_SECONDS), transaction(self.pool, *SETTINGS) as connection:
                     await self._accept(connection, course, batch)
                 decided += len(batch.texts)
                 course.unwritten.remove(batch)
-        except (Changed, enqueue.RecipientsChanged, TimeoutError, *CONTENDED):
+        except (Changed, enqueue.RecipientsChanged, *GIVES_WAY):
             self._rest(course.source.account_id)
         finally:
             course.is_ended = True
@@ -120,15 +136,24 @@ class Lanes:
         actor = await connection.fetchval(enqueue.FIND_ACTOR, campaign_id)
         if actor is None:
             raise Changed
+        begun = asyncio.get_running_loop().time()
         await enqueue.write(connection, batch.account, campaign_id, batch)
-        account = await enqueue.lock_account(connection, account_id, PATIENCE)
-        version, own = await connection.fetchrow(FIND_VERSIONS, account_id)
-        if enqueue.is_closed(account) or batch.credits > account.balance or not course.is_as_read(batch, version):
+        if asyncio.get_running_loop().time() - begun > MOST_SECONDS:
             raise Changed
+        account = await enqueue.lock_account(connection, account_id, PATIENCE)
+        await self._check(connection, course, batch, account)
         if not await senders.may_send(connection, account_id, actor, course.now):
             raise Changed
-        course.versions[own] = version
         await enqueue.debit(connection, self.acceptor, account, campaign_id, batch)
+
+    async def _check(self, connection: Connection, course: Course, batch: Batch, account: Sender) -> None:
+        """Raise `Changed` unless the account, which is locked, and its numbers are as they were read."""
+        version, own = await connection.fetchrow(FIND_VERSIONS, account.id)
+        if enqueue.is_closed(account) or batch.credits > account.balance or not course.is_as_read(batch, version):
+            raise Changed
+        if not await senders.are_active(connection, account.id, {each.sender for each in batch.texts}):
+            raise Changed
+        course.versions[own] = version
 
     def _rest(self, account_id: int) -> None:
         if len(self.resting) >= MOST_KEPT:

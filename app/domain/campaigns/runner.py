@@ -151,9 +151,9 @@ class CampaignRunner:
         except Exception:
             if campaign:
                 await self._postpone(campaign)
+                self._notify_all()
             raise
-        self.notify("messages")
-        self.notify("events")
+        self._notify_all()
         if campaign.is_deleted:
             return True
         if reason:
@@ -161,6 +161,10 @@ class CampaignRunner:
         elif campaign.status == CampaignStatus.scheduled:
             await self._start(campaign)
         return True
+
+    def _notify_all(self) -> None:
+        self.notify("messages")
+        self.notify("events")
 
     async def _postpone(self, campaign: DueCampaign) -> None:
         """Let the other campaigns that are due go first after a step that failed."""

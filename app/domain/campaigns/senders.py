@@ -1,7 +1,7 @@
 """The sender of a campaign: whether its credential may still send, and the sending number of each text."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Self
@@ -44,6 +44,12 @@ class Sender(NamedTuple):
     is_poor: bool
     reaches_phones: bool = True
     carrier: str = ""
+
+
+async def are_active(connection: Connection, account_id: int, chosen: Collection[Sender]) -> bool:
+    """Return whether numbers of an account are still active, and at the same connections to carriers."""
+    found = await fetch(connection, Sender, FIND, account_id)
+    return {(each.id, each.carrier) for each in chosen} <= {(each.id, each.carrier) for each in found}
 
 
 @dataclass(slots=True)

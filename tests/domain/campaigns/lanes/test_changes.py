@@ -1,92 +1,31 @@
 """Batches are accepted side by side; what happens between the reading of one and its commit is obeyed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
-import asyncpg
 import pytest
 
 from app.db.engine import Pool
 from app.domain.billing import service as billing
-from app.domain.campaigns import batches, enqueue, lanes, service
+from app.domain.campaigns import enqueue, lanes, service
 from app.domain.campaigns.runner import CampaignRunner
-from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from tests.domain.campaigns.lanes.conftest import FIRST, Before, End
 from tests.factories.accounts import ACCOUNTS, USERS, add_user
-from tests.factories.billing import LEDGER_ENTRIES, audit
-from tests.factories.campaigns import CAMPAIGNS, add_people, audit_counts, reasons, states
-from tests.factories.contacts import CONTACTS
-from tests.factories.conversations import open_conversations
+from tests.factories.billing import LEDGER_ENTRIES
+from tests.factories.campaigns import CAMPAIGNS, reasons
 from tests.factories.messages import MESSAGES, OUTBOUND
 from tests.factories.tables import ago
-from tests.factories.traps import end_session, until_blocked
+from tests.factories.traps import until_blocked
 from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
-
-FIRST = "+12022000000"
-"""A phone of the first batch."""
-
-Before = Callable[[Any, str, Callable[..., Awaitable[object]]], None]
-
-
-@pytest.fixture(autouse=True)
-async def campaign_id(pool: Pool, send: Make, accept: Accept, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Send a campaign of three batches, write its recipients, and return its id."""
-    monkeypatch.setattr(batches, "BATCH", 2)
-    monkeypatch.setattr(lanes, "SECONDS", 600.0)
-    await ACCOUNTS.change(pool, weekly_cap=1)
-    await add_people(pool, 6)
-    await open_conversations(pool)
-    campaign = await send()
-    await accept(1)
-    return campaign.id
-
-
-@pytest.fixture
-def before(monkeypatch: pytest.MonkeyPatch) -> Before:
-    """Provide a function that lets something happen once, before the next call of a function."""
-
-    def before(module: Any, name: str, act: Callable[..., Awaitable[object]]) -> None:
-        call = getattr(module, name)
-
-        async def called(*given: Any) -> Any:
-            monkeypatch.setattr(module, name, call)
-            await act(*given)
-            return await call(*given)
-
-        monkeypatch.setattr(module, name, called)
-
-    return before
-
-
-@pytest.fixture
-def one_lane(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let batches be accepted one after the other."""
-    monkeypatch.setattr(lanes, "LANES", 1)
-
-
-@pytest.fixture
-def ending(pool: Pool) -> Callable[[dict[str, int]], Awaitable[None]]:
-    """Provide a function that checks the states, and that each text was accepted and debited once."""
-
-    async def ending(expected: dict[str, int]) -> None:
-        texted = await OUTBOUND.where(purpose="promotional").read(pool, "to_number")
-        assert await states(pool) == expected
-        assert len(texted) == len(set(texted))
-        await audit(pool)
-        await audit_counts(pool)
-
-    return ending
-
-
-End = Callable[[dict[str, int]], Awaitable[None]]
 
 
 async def test_a_step_writes_two_batches_at_the_same_time(
@@ -254,37 +193,3 @@ async def test_batches_side_by_side_take_no_more_credits_than_there_are(
     assert await ACCOUNTS.only(pool, "balance") == 0
     assert await CAMPAIGNS.only(pool, "status", "reason") == ("paused", "insufficient_credits")
     await ending({"claimed": 3, "queued": 3})
-
-
-async def test_a_batch_whose_connection_ends_is_accepted_once_and_the_other_is_kept(
-    accept: Accept, before: Before, ending: End
-) -> None:
-    before(enqueue, "debit", end_session)
-    with pytest.raises(asyncpg.PostgresConnectionError):
-        await accept(1)
-    await accept(4)
-
-    await ending({"claimed": 6})
-
-
-async def test_a_contact_that_is_erased_while_its_text_is_written_gets_none(
-    pool: Pool, accept: Accept, act: Act, before: Before, ending: End
-) -> None:
-    erased = await CONTACTS.where(phone=FIRST).only(pool, "id")
-    erasures: list[asyncio.Task[None]] = []
-
-    async def erase() -> None:
-        async with act() as unit:
-            await erasure.erase(unit, erased)
-
-    async def begin(*_: object) -> None:
-        erasures.append(asyncio.create_task(erase()))
-        await until_blocked(pool)
-
-    before(enqueue, "lock_account", begin)
-    await accept(1)
-    await within("the erasure", erasures[0])
-    await accept(4)
-
-    assert await MESSAGES.where(to_number=FIRST).count(pool) == 0
-    await ending({"claimed": 5, "suppressed": 1})
