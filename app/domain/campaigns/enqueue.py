@@ -2,7 +2,7 @@
 
 A batch is one transaction: its recipients are claimed, its messages debited and queued, or nothing is. A worker that
 dies repeats nothing, and no phone gets two texts. `accept_locked` locks the account first, and so accepts any batch;
-`lanes` accepts full ones side by side.
+`concurrency` accepts full ones side by side.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence

@@ -12,8 +12,8 @@ from app.db.engine import UNREACHABLE, Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns import breaker, enqueue, notices, progress, queries, senders, service, snapshot
 from app.domain.campaigns.batches import Source
+from app.domain.campaigns.concurrency import ConcurrentAcceptance
 from app.domain.campaigns.enqueue import Enqueued
-from app.domain.campaigns.lanes import Lanes
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
 from app.domain.campaigns.rows import DueCampaign
@@ -132,11 +132,11 @@ class CampaignRunner:
     acceptor: SendAcceptor
     clock: Clock
     notify: Notify
-    lanes: Lanes = field(init=False)
+    concurrent: ConcurrentAcceptance = field(init=False)
 
     def __post_init__(self) -> None:
-        """Prepare the lanes."""
-        object.__setattr__(self, "lanes", Lanes(self.database.pool, self.acceptor))
+        """Prepare the concurrent acceptance of batches."""
+        object.__setattr__(self, "concurrent", ConcurrentAcceptance(self.database.pool, self.acceptor))
 
     async def run(self) -> bool:
         """Take one step of the campaign that has been due longest; return whether there was one."""
@@ -229,7 +229,7 @@ class CampaignRunner:
 
     async def _accept(self, connection: Connection, campaign: DueCampaign, room: int, now: datetime) -> Enqueued:
         source = Source(campaign.account_id, campaign.id, campaign.phone_number_id)
-        if decided := await self.lanes.accept(connection, source, room, now):
+        if decided := await self.concurrent.accept(connection, source, room, now):
             return Enqueued(decided)
         return await enqueue.accept_locked(connection, self.acceptor, source, room, now)
 

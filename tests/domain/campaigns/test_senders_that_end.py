@@ -10,7 +10,7 @@ from app.db.engine import Pool
 from app.domain.accounts import api_keys
 from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
-from app.domain.campaigns import batches, lanes, service
+from app.domain.campaigns import batches, concurrency, service
 from app.domain.campaigns.runner import CampaignRunner
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.errors import ConsentNotAttested
@@ -161,7 +161,7 @@ async def test_a_revocation_waits_for_the_batch_that_is_accepted_and_the_next_on
     revoke: Callable[[UnitOfWork, str], Awaitable[None]],
 ) -> None:
     monkeypatch.setattr(batches, "BATCH", 2)
-    monkeypatch.setattr(lanes, "LANES", 0)
+    monkeypatch.setattr(concurrency, "AT_ONCE", 0)
     label = await make_sender(pool, account.account_id, ann)
     await begin(label)
     await accept(1)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import batches, breaker, lanes, runner, service
+from app.domain.campaigns import batches, breaker, concurrency, runner, service
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.rows import Result
 from app.domain.campaigns.service import Order
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.anyio
 def batches_of_200(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one step accept 200 texts."""
     monkeypatch.setattr(batches, "BATCH", 200)
-    monkeypatch.setattr(lanes, "LANES", 0)
+    monkeypatch.setattr(concurrency, "AT_ONCE", 0)
 
 
 async def test_a_pause_stops_waiting_texts_and_a_resume_sends_each_once(

@@ -21,8 +21,8 @@ from app.domain.numbers import service as numbers
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings import Settings
+from tests.domain.campaigns.concurrency.conftest import FIRST, Before, End
 from tests.domain.campaigns.conftest import Accept, Act
-from tests.domain.campaigns.lanes.conftest import FIRST, Before, End
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGNS, audit_counts
@@ -70,7 +70,7 @@ async def test_a_contact_that_is_erased_while_its_text_is_written_gets_none(
     await ending({"claimed": 5, "suppressed": 1})
 
 
-@pytest.mark.usefixtures("gives_way", "one_lane")
+@pytest.mark.usefixtures("gives_way", "one_at_a_time")
 @pytest.mark.parametrize("what", ["stop", "cancel", "erase", "send"])
 async def test_a_slow_batch_gives_way_to_what_waits_for_its_rows(
     services: Services,
@@ -112,7 +112,7 @@ async def test_a_slow_batch_gives_way_to_what_waits_for_its_rows(
     await audit_counts(pool)
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_texts_of_a_number_that_was_moved_while_they_were_written_leave_through_its_new_connection(
     services: Services, pool: Pool, accept: Accept, act: Act, account: Opened, *, before: Before, ending: End
 ) -> None:
@@ -131,7 +131,7 @@ async def test_texts_of_a_number_that_was_moved_while_they_were_written_leave_th
     await ending({"claimed": 6})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_texts_of_a_number_that_was_released_while_they_were_written_are_not_accepted(
     pool: Pool, accept: Accept, act: Act, account: Opened, before: Before, ending: End
 ) -> None:
@@ -147,7 +147,7 @@ async def test_texts_of_a_number_that_was_released_while_they_were_written_are_n
     await ending({"queued": 6})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_no_text_is_accepted_from_a_number_that_was_paused_after_its_batch_was_read(
     accept: Accept, act: Act, account: Opened, before: Before, ending: End
 ) -> None:
@@ -171,7 +171,7 @@ async def test_a_process_with_the_fewest_connections_accepts_one_batch_at_a_time
     await ending({"claimed": 2, "queued": 4})
 
 
-async def test_the_handoff_is_notified_of_the_texts_of_one_lane_when_the_other_fails(
+async def test_the_handoff_is_notified_of_the_texts_of_one_at_a_time_when_the_other_fails(
     runner: CampaignRunner, ending: End, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write, notified, begun = enqueue.write, list[str](), list[object]()

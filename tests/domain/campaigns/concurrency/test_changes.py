@@ -8,15 +8,15 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.billing import service as billing
-from app.domain.campaigns import enqueue, lanes, service
+from app.domain.campaigns import concurrency, enqueue, service
 from app.domain.campaigns.runner import CampaignRunner
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Purpose
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.domain.campaigns.concurrency.conftest import FIRST, Before, End
 from tests.domain.campaigns.conftest import Accept, Act, Make, Run
-from tests.domain.campaigns.lanes.conftest import FIRST, Before, End
 from tests.factories.accounts import ACCOUNTS, USERS, add_user
 from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.campaigns import CAMPAIGNS, reasons
@@ -35,7 +35,7 @@ async def test_a_step_writes_two_batches_at_the_same_time(
 
     async def written(*given: Any) -> None:
         begun.append(given)
-        if len(begun) == lanes.LANES:
+        if len(begun) == concurrency.AT_ONCE:
             both.set()
         await within("the other batch", both.wait())
         await write(*given)
@@ -58,7 +58,7 @@ async def test_only_as_many_batches_are_accepted_as_there_is_room_for(
     await ending({"claimed": 5, "queued": 1})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_an_opt_out_after_a_batch_was_read_is_obeyed(
     pool: Pool, run: Run, text: Callable[..., Any], before: Before, ending: End
 ) -> None:
@@ -70,7 +70,7 @@ async def test_an_opt_out_after_a_batch_was_read_is_obeyed(
     await ending({"delivered": 5, "suppressed": 1})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_a_text_that_another_sends_after_a_batch_was_read_counts_toward_the_cap(
     services: Services, pool: Pool, account: Opened, accept: Accept, before: Before, ending: End
 ) -> None:
@@ -84,7 +84,7 @@ async def test_a_text_that_another_sends_after_a_batch_was_read_counts_toward_th
     await ending({"claimed": 5, "suppressed": 1})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_texts_of_two_campaigns_at_the_same_time_count_toward_the_cap(
     pool: Pool,
     send: Make,
@@ -121,7 +121,7 @@ async def test_another_text_of_the_account_does_not_wait_for_a_batch_that_is_wri
     await ending({"claimed": 6})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_batches_that_were_read_before_a_pause_are_not_written_after_it(
     accept: Accept, act: Act, campaign_id: int, before: Before, ending: End
 ) -> None:
@@ -129,7 +129,7 @@ async def test_batches_that_were_read_before_a_pause_are_not_written_after_it(
         async with act() as unit:
             await service.pause(unit, campaign_id)
 
-    before(lanes.Lanes, "_accept", pause)
+    before(concurrency.ConcurrentAcceptance, "_accept", pause)
     await accept(1)
     await ending({"queued": 6})
     async with act() as unit:
@@ -138,7 +138,7 @@ async def test_batches_that_were_read_before_a_pause_are_not_written_after_it(
     await ending({"claimed": 6})
 
 
-@pytest.mark.usefixtures("one_lane")
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_a_pause_waits_for_the_batches_that_are_written(
     pool: Pool, accept: Accept, act: Act, campaign_id: int, before: Before, ending: End
 ) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import batches, lanes
+from app.domain.campaigns import batches, concurrency
 from tests.domain.campaigns.conftest import Accept, Make
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit
@@ -17,7 +17,7 @@ from tests.factories.messages import OUTBOUND
 FIRST = "+12022000000"
 """A phone of the first batch."""
 
-LIMITS = {name: getattr(lanes, name) for name in ("MOST_SECONDS", "PATIENCE", "SETTINGS")}
+LIMITS = {name: getattr(concurrency, name) for name in ("MOST_SECONDS", "PATIENCE", "SETTINGS")}
 Before = Callable[[Any, str, Callable[..., Awaitable[object]]], None]
 End = Callable[[dict[str, int]], Awaitable[None]]
 
@@ -27,9 +27,9 @@ async def campaign_id(pool: Pool, send: Make, accept: Accept, monkeypatch: pytes
     """Send a campaign of three batches, write its recipients, and return its id."""
     monkeypatch.setattr(batches, "BATCH", 2)
     for name in ("SECONDS", "MOST_SECONDS", "POOL_SECONDS"):
-        monkeypatch.setattr(lanes, name, 600.0)
-    monkeypatch.setattr(lanes, "PATIENCE", "20s")
-    monkeypatch.setattr(lanes, "SETTINGS", [])
+        monkeypatch.setattr(concurrency, name, 600.0)
+    monkeypatch.setattr(concurrency, "PATIENCE", "20s")
+    monkeypatch.setattr(concurrency, "SETTINGS", [])
     await ACCOUNTS.change(pool, weekly_cap=1)
     await add_people(pool, 6)
     await open_conversations(pool)
@@ -59,13 +59,13 @@ def before(monkeypatch: pytest.MonkeyPatch) -> Before:
 def gives_way(campaign_id: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let batches wait only as long as in production."""
     for name, value in LIMITS.items():
-        monkeypatch.setattr(lanes, name, value)
+        monkeypatch.setattr(concurrency, name, value)
 
 
 @pytest.fixture
-def one_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let batches be accepted one after the other."""
-    monkeypatch.setattr(lanes, "LANES", 1)
+    monkeypatch.setattr(concurrency, "AT_ONCE", 1)
 
 
 @pytest.fixture

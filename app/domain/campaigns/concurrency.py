@@ -16,7 +16,7 @@ from app.domain.campaigns.batches import Batch, Source
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility.facts import Sender
 
-LANES = 2
+AT_ONCE = 2
 """The number of batches that are accepted at the same time."""
 
 SECONDS = 0.2
@@ -32,7 +32,7 @@ POOL_SECONDS = 1.0
 """The most time of a batch with its wait for a connection."""
 
 LEAST_CONNECTIONS = 3
-"""The size of a pool that has a connection for lanes: two steps at the same time hold one each."""
+"""The least size of a pool for concurrent batches: two steps at the same time hold one connection each."""
 
 REST_SECONDS = 1.0
 """The time for which the batches of an account that others change are left to `enqueue.accept_locked`."""
@@ -51,12 +51,12 @@ GIVES_WAY = (*TIMED_OUT, *CONTENDED)
 FIND_VERSIONS = f"SELECT {accounts.version_of('$1')}, {accounts.OWN_VERSION}"
 
 
-class Changed(Exception):
+class BatchOutdated(Exception):
     """The account or the campaign of a batch is not as it was read, or may not send: the batch is to be rolled back."""
 
 
 @dataclass(slots=True)
-class Course:
+class StepBatches:
     """The batches that one step of a campaign accepts: `room` is the number of recipients that it may still read."""
 
     connection: Connection
@@ -93,7 +93,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
+class ConcurrentAcceptance:
     """Accepts batches of campaigns; safe to use for several of them at once."""
 
     pool: Pool
@@ -112,48 +112,48 @@ class Lanes:
             return 0
         if room < batches.BATCH or self.resting.get(source.account_id, 0) > time:
             return 0
-        course = Course(connection, source, room, now, time + SECONDS)
-        lanes = min(LANES, room // batches.BATCH)
-        results = await asyncio.gather(*(self._accept_all(course) for _ in range(lanes)), return_exceptions=True)
+        step = StepBatches(connection, source, room, now, time + SECONDS)
+        count = min(AT_ONCE, room // batches.BATCH)
+        results = await asyncio.gather(*(self._accept_all(step) for _ in range(count)), return_exceptions=True)
         return sum(_raise_first(results))
 
-    async def _accept_all(self, course: Course) -> int:
+    async def _accept_all(self, step: StepBatches) -> int:
         decided = 0
         try:
-            while batch := await course.read(self.acceptor):
+            while batch := await step.read(self.acceptor):
                 async with asyncio.timeout(POOL_SECONDS), transaction(self.pool, *SETTINGS) as connection:
-                    await self._accept(connection, course, batch)
+                    await self._accept(connection, step, batch)
                 decided += len(batch.texts)
-                course.unwritten.remove(batch)
-        except (Changed, enqueue.RecipientsChanged, *GIVES_WAY):
-            self._rest(course.source.account_id)
+                step.unwritten.remove(batch)
+        except (BatchOutdated, enqueue.RecipientsChanged, *GIVES_WAY):
+            self._rest(step.source.account_id)
         finally:
-            course.is_ended = True
+            step.is_ended = True
         return decided
 
-    async def _accept(self, connection: Connection, course: Course, batch: Batch) -> None:
-        account_id, campaign_id, _ = course.source
+    async def _accept(self, connection: Connection, step: StepBatches, batch: Batch) -> None:
+        account_id, campaign_id, _ = step.source
         actor = await connection.fetchval(enqueue.FIND_ACTOR, campaign_id)
         if actor is None:
-            raise Changed
+            raise BatchOutdated
         begun = asyncio.get_running_loop().time()
         await enqueue.write(connection, batch.account, campaign_id, batch)
         if asyncio.get_running_loop().time() - begun > MOST_SECONDS:
-            raise Changed
+            raise BatchOutdated
         account = await enqueue.lock_account(connection, account_id, PATIENCE)
-        await self._check(connection, course, batch, account)
-        if not await senders.may_send(connection, account_id, actor, course.now):
-            raise Changed
+        await self._check(connection, step, batch, account)
+        if not await senders.may_send(connection, account_id, actor, step.now):
+            raise BatchOutdated
         await enqueue.debit(connection, self.acceptor, account, campaign_id, batch)
 
-    async def _check(self, connection: Connection, course: Course, batch: Batch, account: Sender) -> None:
-        """Raise `Changed` unless the account, which is locked, and its numbers are as they were read."""
+    async def _check(self, connection: Connection, step: StepBatches, batch: Batch, account: Sender) -> None:
+        """Raise `BatchOutdated` unless the account, which is locked, and its numbers are as they were read."""
         version, own = await connection.fetchrow(FIND_VERSIONS, account.id)
-        if enqueue.is_closed(account) or batch.credits > account.balance or not course.is_as_read(batch, version):
-            raise Changed
+        if enqueue.is_closed(account) or batch.credits > account.balance or not step.is_as_read(batch, version):
+            raise BatchOutdated
         if not await senders.are_active(connection, account.id, {each.sender for each in batch.texts}):
-            raise Changed
-        course.versions[own] = version
+            raise BatchOutdated
+        step.versions[own] = version
 
     def _rest(self, account_id: int) -> None:
         if len(self.resting) >= MOST_KEPT:
