@@ -1,14 +1,18 @@
 """Follows the texts of campaigns to their results, and notes the replies and opt-outs that they cause."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
+
+from sqlalchemy import Select, func, select
 
 from app.domain.campaigns.models import Recipient, RecipientState
 from app.domain.campaigns.reasons import BEFORE_CALL
 from app.domain.consent import quoted_replies
 from app.domain.contacts.events import NewOptOut
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import sql as messages
 from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, NewMessage
 from app.domain.messages.failures import OwnCode
@@ -106,6 +110,19 @@ def apply(recipient: Recipient, text: Message) -> None:
         recipient.credits = 0
 
 
+async def count_states(unit: UnitOfWork, message_ids: Select[int]) -> Counter[RecipientState]:
+    """Count the recipients of messages by the states that their texts give them by now, before events are dispatched.
+
+    The recipient of a text that has no result is claimed.
+    """
+    result = Message.status, Message.error_code
+    found = await unit.rows(select(*result, func.count()).where(Message.id.in_(message_ids)).group_by(*result))
+    counts = Counter[RecipientState]()
+    for status, code, number in found:
+        counts[_find_state(status, code)] += number
+    return counts
+
+
 async def note_answers(batch: Batch) -> None:
     """Note replies and opt-outs at the latest text of a campaign to their contacts."""
     answers = [event for event in batch.events if event.name == NewOptOut.name or _is_reply(event)]
@@ -129,6 +146,12 @@ def _find_result(text: Message) -> Change:
         return _failed(text.error_code or "", text.sent_at, text.failed_at)
     state = RecipientState.delivered if text.status == MessageStatus.delivered else RecipientState.sent
     return Change(state, "", text.sent_at, text.delivered_at)
+
+
+def _find_state(status: str, code: str | None) -> RecipientState:
+    if status == MessageStatus.failed:
+        return _failed(code or "", None, None).state
+    return RecipientState.claimed if status == MessageStatus.pending else RecipientState(status)
 
 
 def _failed(code: str, left_at: datetime | None, at: datetime | None) -> Change:

@@ -10,7 +10,7 @@ from sqlalchemy import Select, text
 from app.domain.accounts import credentials
 from app.domain.accounts.scopes import Scope
 from app.domain.billing import service as billing
-from app.domain.campaigns import audience, content, notices, previews, queries
+from app.domain.campaigns import audience, content, notices, previews, queries, results
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
 from app.domain.campaigns.events import CampaignProgress
@@ -226,9 +226,11 @@ async def cancel(unit: UnitOfWork, id: int) -> Canceled:
         unit.notify(TOPIC)
     counts = await _count_states(unit, id)
     held = await cancellation.hold(unit, _claimed(unit, id))
+    if counts.pop(RecipientState.claimed, 0) > held:
+        counts += await results.count_states(unit, _claimed(unit, id))
     canceled = sum(counts[state] for state in (RecipientState.canceled, *UNCLAIMED))
     left = sum(counts[state] for state in queries.LEFT)
-    return Canceled(campaign, canceled + held, left, counts[RecipientState.claimed] - held)
+    return Canceled(campaign, canceled + held, left, max(0, counts[RecipientState.claimed] - held))
 
 
 async def delete(unit: UnitOfWork, id: int) -> int:

@@ -9,9 +9,11 @@ from app.domain.campaigns import batches, breaker, concurrency, runner, service
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.rows import Result
 from app.domain.campaigns.service import Order
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.errors import ConsentNotAttested
+from app.domain.messages.sending import scheduling
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -22,8 +24,8 @@ from tests.factories.billing import audit, balance_of
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
-from tests.factories.messages import OUTBOUND, calls
-from tests.factories.tables import ago
+from tests.factories.messages import OUTBOUND, OUTGOING, calls
+from tests.factories.tables import ago, ahead
 
 pytestmark = pytest.mark.anyio
 
@@ -74,6 +76,31 @@ async def test_a_cancellation_of_many_ends_in_steps_and_counts_them_at_once(
 
     assert (done.canceled, canceled, halfway) == (250, {"queued": 250}, {"queued": 210, "canceled": 40})
     assert (await states(pool), await OUTBOUND.count(pool)) == ({"canceled": 250}, 0)
+
+
+async def test_a_cancellation_counts_texts_by_results_whose_events_are_not_dispatched_yet(
+    services: Services, pool: Pool, account: Opened, send: Make, accept: Accept, *, run: Run, act: Act
+) -> None:
+    await add_people(pool, 6)
+    campaign = await send()
+    await accept(2)
+    await OUTGOING.change(pool, due_at=ahead(hours=1))
+    first, second, third, fourth = sorted(await OUTGOING.read(pool, "message_id"))[:4]
+    await OUTGOING.where(message_id=first).change(pool, due_at=ago())
+    await hand_over(services.handoff)
+    await OUTGOING.where(message_id=second).change(pool, claimed_until=ahead(hours=1))
+    phone = await OUTBOUND.where(id=third).only(pool, "to_number")
+    await services.inbox.receive("sandbox", InboundMessage("stop", phone, account.phone_number, "STOP"))
+    async with act() as unit:
+        await scheduling.cancel(unit, fourth)
+
+    async with act() as unit:
+        done = await service.cancel(unit, campaign.id)
+
+    assert (done.canceled, done.left, done.in_flight) == (3, 1, 1)
+    await OUTGOING.where(message_id=second).change(pool, claimed_until=None)
+    await run()
+    assert await states(pool) == {"delivered": 1, "suppressed": 1, "canceled": 4}
 
 
 async def test_a_cancellation_counts_the_texts_that_had_left_and_refunds_the_others(
