@@ -36,6 +36,7 @@ POINTERS = {
     "contact_id": "contacts",
     "delivery_id": "webhook_deliveries",
     "event_id": "events",
+    "job_id": "account_jobs",
     "message_id": "messages",
     "reference": "messages",
     "subscription_id": "webhook_subscriptions",

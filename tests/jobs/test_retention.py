@@ -14,6 +14,7 @@ from app.providers.carriers.sandbox.retention import SANDBOX_FOR
 from app.services import Services
 from tests.factories.accounts import PASSWORD_LINKS, SESSIONS, WAITING_MAILS, add_link, add_session, id_of_user
 from tests.factories.events import IDEMPOTENCY_KEYS, keep_answer
+from tests.factories.jobs import ACCOUNT_JOBS, JOB_KEYS, JOB_PARTS
 from tests.factories.messages import (
     CARRIER_IDS,
     ERASED_TEXTS,
@@ -151,6 +152,23 @@ async def test_the_purge_is_due_at_each_interval(services: Services) -> None:
     job = _job(services)
 
     assert (job.topic, job.every, await job.due()) == ("retention", 600, True)
+
+
+async def test_keys_of_a_job_are_forgotten_once_it_has_ended_and_its_file_a_week_later(
+    services: Services, account: Opened
+) -> None:
+    week = timedelta(days=7)
+    for name, at in {"over": NOON - week - MOMENT, "kept": NOON - week, "unfinished": None}.items():
+        status, own = "done" if at else "running", {"account_id": account.account_id, "created_by": name}
+        job = await ACCOUNT_JOBS.insert(services, kind="import_contacts", status=status, finished_at=at, **own)
+        await JOB_KEYS.insert(services, job_id=job, key=1, row=1)
+        await JOB_PARTS.insert(services, job_id=job, number=0, content=name.encode())
+
+    await _job(services).run()
+
+    assert await ACCOUNT_JOBS.count(services) == 3
+    assert await JOB_KEYS.read(services, "job_id") == [job]
+    assert {*await JOB_PARTS.read(services, "content")} == {b"kept", b"unfinished"}
 
 
 def _job(services: Services) -> Job:

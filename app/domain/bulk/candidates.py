@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.bulk.mapping import CUSTOM
 from app.domain.bulk.tables import Row
 from app.domain.contacts import custom_fields
+from app.domain.contacts.additions import AddedContact
 from app.domain.contacts.models import CustomField, PipelineStage
 from app.domain.contacts.service import MAX_NAME, clean_email, clean_tags, clean_text
 from app.domain.kernel import phone as phones
@@ -29,7 +30,7 @@ OPTED_OUT = frozenset({"optedout", "optout", "unsubscribed", "stop", "stopped", 
 
 @dataclass(slots=True)
 class Candidate:
-    """A row: the phone and the given fields of a contact, or the reason why it is invalid."""
+    """A row: the phone and the given fields of a contact, and the contact to add; or the reason why it is invalid."""
 
     number: int
     phone: str = ""
@@ -38,6 +39,7 @@ class Candidate:
     custom: dict[str, Any] = field(default_factory=dict[str, Any])
     opted_out: bool = False
     reason: str = ""
+    contact: AddedContact = field(init=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Importer:
         own = select(Account.region).where(Account.id == unit.actor.account_id)
         reader = RowReader(format.fields, known, wanted.country or await unit.one(own))
         rows = files.read(self._parts(job, wanted).open(), format)
-        return map(reader.read, islice(rows, first, None))
+        return (merging.prepare(reader.read(row), wanted) for row in islice(rows, first, None))
 
     def _parts(self, job: AccountJob, wanted: Import) -> PartReader:
         return PartReader(self.pool, job.account_id, wanted.upload_id)
@@ -123,10 +123,12 @@ class Importer:
 async def _mark_duplicates(unit: UnitOfWork, job: AccountJob, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that are the first of their phones in the file; give the others their reason."""
     valid = [each for each in candidates if not each.reason]
-    firsts = await parts.add_keys(unit, job, [(int(each.phone), each.number) for each in valid])
+    firsts = {int(each.phone): each.number for each in reversed(valid)}
+    firsts |= await parts.add_keys(unit, job, firsts)
     for each in valid:
-        if firsts[int(each.phone)] != each.number:
-            each.reason = f"The phone is that of row {firsts[int(each.phone)]}."
+        first = firsts[int(each.phone)]
+        if first != each.number:
+            each.reason = f"The phone is that of row {first}."
             each.fields = {"outcome": Outcome.duplicate_in_file}
     return [each for each in valid if not each.reason]
 

@@ -1,7 +1,6 @@
 """Adds and changes the contacts of a chunk of an import."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from typing import Any
 
 from app.domain.bulk.candidates import Candidate
@@ -25,21 +24,31 @@ OPTED_OUT = "The status of the row is opted_out."
 STAYS = "The phone has opted out, and stays opted out."
 
 
+def prepare(candidate: Candidate, wanted: Import) -> Candidate:
+    """Give a candidate the contact to add where no contact has its phone; return the candidate."""
+    contact = AddedContact(candidate.phone, source=wanted.source, custom_fields=candidate.custom)
+    for name, value in candidate.fields.items():
+        setattr(contact, name, value)
+    if candidate.tags or wanted.tags:
+        contact.tags = list(dict.fromkeys([*candidate.tags, *wanted.tags]))[:MAX_TAGS]
+    candidate.contact = contact
+    return candidate
+
+
 async def apply(unit: UnitOfWork, candidates: Sequence[Candidate], wanted: Import) -> list[Line]:
     """Add and change contacts, each with its events; return the lines of the report. A dry run changes nothing."""
     phones = [each.phone for each in candidates]
     suppressed = await consents.find_suppressed(unit, phones)
     known = await _lock(unit, phones)
-    now = unit.clock.now()
-    added = {each.phone: _new(each, wanted, suppressed, now) for each in candidates if each.phone not in known}
+    new = [_mark(each.contact, suppressed) for each in candidates if each.phone not in known]
     if not wanted.dry_run:
-        added = {each.phone: each for each in await additions.add_many(unit, list(added.values()))}
-        known |= await _lock(unit, set(phones) - known.keys() - added.keys())
+        new = await additions.add_many(unit, new, _events_of)
+        known |= await _lock(unit, set(phones) - known.keys() - {each.phone for each in new})
+    added = {each.phone: each for each in new}
     outcomes = dict.fromkeys(added, Outcome.created)
     outcomes |= await _update(unit, [each for each in candidates if each.phone in known], known, wanted)
     everyone: dict[str, AnyContact] = {**known, **added}
     if not wanted.dry_run:
-        await outbox.record_many(unit, [(NewContact.of(each), each.id) for each in added.values()])
         await _record_consent(unit, candidates, everyone, suppressed, wanted)
     return [_line(each, everyone[each.phone], outcomes[each.phone], suppressed) for each in candidates]
 
@@ -48,15 +57,14 @@ async def _lock(unit: UnitOfWork, phones: Collection[str]) -> dict[str, Contact]
     return {each.phone: each for each in await loading.lock_phones(unit, phones)}
 
 
-def _new(candidate: Candidate, wanted: Import, suppressed: set[str], now: datetime) -> AddedContact:
-    contact = AddedContact(candidate.phone, now, source=wanted.source, custom_fields=candidate.custom)
-    for name, value in candidate.fields.items():
-        setattr(contact, name, value)
-    if candidate.tags or wanted.tags:
-        contact.tags = list(dict.fromkeys([*candidate.tags, *wanted.tags]))[:MAX_TAGS]
-    if candidate.phone in suppressed:
+def _mark(contact: AddedContact, suppressed: set[str]) -> AddedContact:
+    if contact.phone in suppressed:
         contact.status = ContactStatus.opted_out
     return contact
+
+
+def _events_of(contact: AddedContact) -> Sequence[Event]:
+    return [NewContact.of(contact)]
 
 
 async def _update(

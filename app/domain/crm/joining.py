@@ -5,7 +5,6 @@ The first synchronization of 100,000 contacts has hardly any others.
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -24,6 +23,7 @@ from app.domain.crm.merging import DND
 from app.domain.crm.models import CrmLink, CrmPush, CrmPushKind, CrmPushStatus
 from app.domain.events import outbox
 from app.domain.kernel import phone as phones
+from app.domain.kernel.events import Event
 from app.domain.kernel.phone import InvalidPhone
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -166,15 +166,17 @@ def _fits(candidate: Candidate, contact: AnyContact) -> bool:
 async def _add(unit: UnitOfWork, candidates: Sequence[Candidate]) -> dict[str, AddedContact]:
     """Add contacts, each with its events; a phone that another transaction added meanwhile is left out."""
     now = unit.clock.now()
-    added = await additions.add_many(unit, [_new(each, now) for each in candidates])
-    events = [[NewContact.of(each), *changes(each, NEW, now)] for each in added]
-    await outbox.record_many(unit, [(event, each.id) for each, own in zip(added, events, strict=True) for event in own])
+
+    def events_of(contact: AddedContact) -> list[Event]:
+        return [NewContact.of(contact), *changes(contact, NEW, now)]
+
+    added = await additions.add_many(unit, [_new(each) for each in candidates], events_of)
     return {each.phone: each for each in added}
 
 
-def _new(candidate: Candidate, now: datetime) -> AddedContact:
+def _new(candidate: Candidate) -> AddedContact:
     values = {("dnd_sms" if name == DND else name): value for name, value in candidate.values.items()}
-    return AddedContact(candidate.phone, now, source=SOURCE, **values)
+    return AddedContact(candidate.phone, source=SOURCE, **values)
 
 
 async def _link(unit: UnitOfWork, integration_id: int, joined: Sequence[tuple[Candidate, AnyContact]]) -> None:

@@ -1,6 +1,7 @@
 """Records events for dispatch after the commit."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy import text
@@ -31,15 +32,34 @@ FROM unnest(CAST(:names AS text[]), CAST(:contact_ids AS bigint[]), CAST(:payloa
 """
 
 
+class EventText(NamedTuple):
+    """An event about a contact whose payload is written as JSON."""
+
+    name: str
+    contact_id: int
+    payload: str
+
+    @classmethod
+    def of(cls, event: Event, contact_id: int) -> "EventText":
+        """Write an event."""
+        return cls(event.name, contact_id, orjson.dumps(event).decode())
+
+
 async def record_many(unit: UnitOfWork, recorded: Sequence[tuple[Event, int]]) -> None:
     """Record events, each with the id of its contact, by one statement, and in their order."""
+    await record_texts(unit, [EventText.of(event, contact_id) for event, contact_id in recorded])
+
+
+async def record_texts(unit: UnitOfWork, recorded: Sequence[EventText]) -> None:
+    """Record written events by one statement, and in their order."""
     if not recorded:
         return
+    names, contact_ids, payloads = map(list, zip(*recorded, strict=True))
     values = {
         "account_id": unit.actor.account_id,
-        "names": [event.name for event, _ in recorded],
-        "contact_ids": [contact_id for _, contact_id in recorded],
-        "payloads": [orjson.dumps(event).decode() for event, _ in recorded],
+        "names": names,
+        "contact_ids": contact_ids,
+        "payloads": payloads,
         "request_id": unit.actor.request_id,
     }
     await unit.execute(text(RECORD_MANY), values)

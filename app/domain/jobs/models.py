@@ -119,6 +119,6 @@ class JobKey(Base):
 
     __tablename__ = "job_keys"
 
-    job_id: Mapped[int] = mapped_column(ForeignKey("account_jobs.id", ondelete="CASCADE"), primary_key=True)
+    job_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     key: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     row: Mapped[int]

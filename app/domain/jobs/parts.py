@@ -1,9 +1,10 @@
 """The parts of the file that a job writes, and the keys that it has seen."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from itertools import count
+from typing import Any, cast
 
-from sqlalchemy import select, text
+from sqlalchemy import CursorResult, select, text
 
 from app.db.engine import Pool
 from app.domain.jobs.models import AccountJob, JobKey, JobPart
@@ -13,8 +14,8 @@ HEAD_BYTES = 100_000
 
 ADD_KEYS = """
 INSERT INTO job_keys (job_id, key, row)
-SELECT :job_id, key, min(row) FROM unnest(CAST(:keys AS bigint[]), CAST(:rows AS bigint[])) AS seen(key, row)
-GROUP BY key ORDER BY key ON CONFLICT DO NOTHING RETURNING key, row
+SELECT :job_id, key, row FROM unnest(CAST(:keys AS bigint[]), CAST(:rows AS bigint[])) AS seen(key, row)
+ORDER BY key ON CONFLICT DO NOTHING
 """
 
 FIND_PART = "SELECT number, content FROM job_parts WHERE job_id = $1 AND number > $2 ORDER BY number LIMIT 1"
@@ -26,17 +27,16 @@ async def add(unit: UnitOfWork, job: AccountJob, number: int, content: bytes) ->
         await unit.save(JobPart(job_id=job.id, number=number, content=content))
 
 
-async def add_keys(unit: UnitOfWork, job: AccountJob, seen: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Record the rows of keys; return the first row of the job's file that has each key."""
-    if not seen:
+async def add_keys(unit: UnitOfWork, job: AccountJob, rows: Mapping[int, int]) -> dict[int, int]:
+    """Record the rows of keys; return the earlier rows of the job's file that have some of the keys, by key."""
+    if not rows:
         return {}
-    values = {"job_id": job.id, "keys": [key for key, _ in seen], "rows": [row for _, row in seen]}
-    added: dict[int, int] = {row.key: row.row for row in (await unit.execute(text(ADD_KEYS), values)).all()}
-    missing = [key for key, _ in seen if key not in added]
-    if missing:
-        known = select(JobKey).where(JobKey.job_id == job.id, JobKey.key.in_(missing))
-        added |= {each.key: each.row for each in await unit.all(known)}
-    return added
+    values = {"job_id": job.id, "keys": list(rows), "rows": list(rows.values())}
+    added = cast("CursorResult[Any]", await unit.execute(text(ADD_KEYS), values))
+    if added.rowcount == len(rows):
+        return {}
+    known = select(JobKey).where(JobKey.job_id == job.id, JobKey.key.in_(rows))
+    return {each.key: each.row for each in await unit.all(known) if each.row != rows[each.key]}
 
 
 async def read_head(unit: UnitOfWork, job: AccountJob) -> tuple[bytes, bool]:

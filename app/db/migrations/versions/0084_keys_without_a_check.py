@@ -1,0 +1,28 @@
+"""Keys of jobs whose job PostgreSQL does not look up: the check was half of the time that a key took.
+
+Only the chunk of a job that holds its lock inserts them, and they are deleted once the job has ended.
+"""
+
+from alembic import op
+
+from app.db.revisions import limit_locks
+
+revision = "0084"
+down_revision = "0083"
+branch_labels = None
+depends_on = None
+
+oldest_code = "0077"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
+NAME = "fk_job_keys_job_id_account_jobs"
+
+
+def upgrade() -> None:
+    limit_locks()
+    op.drop_constraint(NAME, "job_keys", type_="foreignkey")
+
+
+def downgrade() -> None:
+    limit_locks()
+    op.create_foreign_key(NAME, "job_keys", "account_jobs", ["job_id"], ["id"], ondelete="CASCADE")
