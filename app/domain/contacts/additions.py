@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 import orjson
+from anyio import to_thread
 from sqlalchemy import CursorResult, select, text
 
 from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
@@ -81,15 +82,16 @@ async def add_many(
 ) -> list[AddedContact]:
     """Add contacts with their events; return those added, without phones that the account already has.
 
-    `events_of` is called in a thread while PostgreSQL adds the contacts, which have their ids by then.
+    A thread calls `events_of` while PostgreSQL adds the contacts, which have their ids by then. It is none of those of
+    asyncio, which may read files for seconds while a transaction waits here.
     """
     if not contacts:
         return []
     ids, now = await unit.execute(text(NEW_IDS), {"count": len(contacts)}), unit.clock.now()
     for contact, id in zip(contacts, ids.scalars(), strict=True):
         contact.id, contact.created_at = id, now
-    written = asyncio.to_thread(_write_events, contacts, events_of)
-    added, events = await asyncio.gather(_add(unit, contacts, now), written)
+    writing = to_thread.run_sync(_write_events, contacts, events_of)
+    added, events = await asyncio.gather(_add(unit, contacts, now), writing)
     for contact in contacts:
         contact.id = contact.id if contact.id in added else 0
     await outbox.record_texts(unit, [event for event in events if event.contact_id in added])

@@ -1,5 +1,8 @@
 """Many contacts that are added by one statement."""
 
+import asyncio
+import threading
+
 import pytest
 
 from app.domain.contacts import additions
@@ -10,6 +13,7 @@ from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -66,3 +70,19 @@ async def test_a_phone_that_the_account_has_already_is_not_added_again(
     events = await EVENTS.where(name="new_contact").read(services, "contact_id", "payload")
     assert [payload["first_name"] for _, payload in events] == ["Ann", "Cy"]
     assert sorted(contact_id for contact_id, _ in events) == sorted(await CONTACTS.read(services, "id"))
+
+
+async def test_contacts_are_added_while_all_usual_threads_are_taken(
+    services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    loop, end = asyncio.get_running_loop(), threading.Event()
+    taken = [loop.run_in_executor(None, end.wait, PATIENCE_SECONDS) for _ in range(40)]
+    try:
+        async with unit_for(account) as unit:
+            await additions.add_many(unit, [AddedContact("+12025550143", "Ann")], events_of)
+        assert not any(each.done() for each in taken)
+    finally:
+        end.set()
+        await asyncio.gather(*taken)
+
+    assert await EVENTS.where(name="new_contact").count(services) == 1
