@@ -30,10 +30,9 @@ from tests.conftest import unit_of
 from tests.domain.messages.handing import hand_over
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.messages import MESSAGES
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 PHONE = "+12025550143"
-PATIENCE_SECONDS = 30.0
 UPDATES = "subscription ($after: BigInt, $kinds: [UpdateKind!]) { updates(after: $after, kinds: $kinds) { %s } }"
 CONVERSATION = "conversation { contact_id status unread_count }"
 MESSAGE = f"message {{ id body status }} {CONVERSATION}"
@@ -76,6 +75,11 @@ class Served:
         """Stop as SIGTERM does."""
         self.server.should_exit = True
         await self.task
+
+    async def stop_without_grace(self) -> None:
+        """Stop within the patience of a test; fail where the server waits for a stream until it cuts it."""
+        self.server.config.timeout_graceful_shutdown = 2 * int(PATIENCE_SECONDS)
+        await within("the stop of the server", self.stop())
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """News between processes: heard at once while Redis is there, and not missed while it is not."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -165,11 +164,8 @@ async def test_announcing_does_not_fail_while_redis_is_away(valkey: Valkey, anno
 async def test_announcing_does_not_wait_long_for_a_redis_that_hangs(valkey: Valkey, announcer: Announcer):
     await announcer.announce([event(1)])
     valkey.hang()
-    began = time.monotonic()
 
-    await announcer.announce([event(1)])
-
-    assert time.monotonic() - began < 10
+    await within("the announcement", announcer.announce([event(1)]))
 
 
 async def test_events_that_are_not_shown_live_are_not_announced(valkey: Valkey, announcer: Announcer):
