@@ -83,7 +83,8 @@ async def add_many(
     """Add contacts with their events; return those added, without phones that the account already has.
 
     A thread calls `events_of` while PostgreSQL adds the contacts, which have their ids by then. It is none of those of
-    asyncio, which may read files for seconds while a transaction waits here.
+    asyncio, which may read files for seconds while a transaction waits here. Both are awaited before either fails, so
+    that no statement runs after the end of the transaction.
     """
     if not contacts:
         return []
@@ -91,7 +92,11 @@ async def add_many(
     for contact, id in zip(contacts, ids.scalars(), strict=True):
         contact.id, contact.created_at = id, now
     writing = to_thread.run_sync(_write_events, contacts, events_of)
-    added, events = await asyncio.gather(_add(unit, contacts, now), writing)
+    added, events = await asyncio.gather(_add(unit, contacts, now), writing, return_exceptions=True)
+    if isinstance(added, BaseException):
+        raise added
+    if isinstance(events, BaseException):
+        raise events
     for contact in contacts:
         contact.id = contact.id if contact.id in added else 0
     await outbox.record_texts(unit, [event for event in events if event.contact_id in added])

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from app.domain.contacts import additions
+from app.domain.contacts import additions, service
 from app.domain.contacts.additions import AddedContact
 from app.domain.contacts.events import NewContact
 from app.domain.onboarding.service import Opened
@@ -13,7 +13,8 @@ from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
-from tests.waiting import PATIENCE_SECONDS
+from tests.factories.traps import until_blocked
+from tests.waiting import PATIENCE_SECONDS, within
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +87,25 @@ async def test_contacts_are_added_while_all_usual_threads_are_taken(
         await asyncio.gather(*taken)
 
     assert await EVENTS.where(name="new_contact").count(services) == 1
+
+
+async def test_no_statement_follows_the_end_of_a_transaction_whose_events_could_not_be_written(
+    services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    async def add() -> None:
+        async with unit_for(account) as unit:
+            new = [AddedContact("+12025550142", "Ann"), AddedContact("+12025550143", "Bob")]
+            await additions.add_many(unit, new, fail)
+
+    def fail(contact: AddedContact) -> list[NewContact]:
+        raise ValueError(contact.phone)
+
+    async with unit_for(account) as unit:
+        await service.create(unit, {"phone": "+12025550143"})
+        adding = asyncio.create_task(add())
+        await until_blocked(services.database.pool)
+    with pytest.raises(ValueError, match="550142"):
+        await within("the addition", adding)
+
+    assert "_add" not in {each.get_coro().__name__ for each in asyncio.all_tasks()}
+    assert await CONTACTS.read(services, "phone") == ["+12025550143"]
