@@ -85,6 +85,12 @@ async def test_each_migration_is_taken_back_and_made_again(newest_url: str, star
             assert await read() == there[script.revision], script.revision
 
 
+async def test_keys_whose_job_is_gone_do_not_keep_the_newer_schema(newest_url: str) -> None:
+    await execute(newest_url, "INSERT INTO job_keys (job_id, key, row) VALUES (7, 1, 2)")
+
+    await move(newest_url, command.downgrade, "0083")
+
+
 @pytest.mark.parametrize("path", COMMITTING, ids=[path.name[:4] for path in COMMITTING])
 async def test_a_migration_that_commits_halfway_is_run_again_after_it_was_killed(newest_url: str, path: Path) -> None:
     revision = path.name[:4]

@@ -25,4 +25,5 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     limit_locks()
+    op.execute("DELETE FROM job_keys WHERE NOT EXISTS (SELECT FROM account_jobs WHERE id = job_id)")
     op.create_foreign_key(NAME, "job_keys", "account_jobs", ["job_id"], ["id"], ondelete="CASCADE")
