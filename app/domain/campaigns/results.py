@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, null, select, union_all
 
-from app.domain.campaigns.models import Recipient, RecipientState
+from app.domain.campaigns import queries
+from app.domain.campaigns.models import Recipient, RecipientCount, RecipientState
 from app.domain.campaigns.reasons import BEFORE_CALL
 from app.domain.consent import quoted_replies
 from app.domain.contacts.events import NewOptOut
@@ -110,16 +111,21 @@ def apply(recipient: Recipient, text: Message) -> None:
         recipient.credits = 0
 
 
-async def count_states(unit: UnitOfWork, message_ids: Select[int]) -> Counter[RecipientState]:
-    """Count the recipients of messages by the states that their texts give them by now, before events are dispatched.
+async def count_states(unit: UnitOfWork, campaign_id: int) -> Counter[RecipientState]:
+    """Count the recipients of a campaign by the states that their texts give them by now, before events are dispatched.
 
-    The recipient of a text that has no result is claimed.
+    The recipient of a text that has no result is claimed. One statement reads all, because a recipient may get the
+    state of its text between two.
     """
+    state, texts = RecipientCount.state, queries.select_message_ids(unit, campaign_id, RecipientState.claimed)
+    own = RecipientCount.account_id == unit.actor.account_id, RecipientCount.campaign_id == campaign_id
+    counted = select(state, null(), func.sum(RecipientCount.recipients)).group_by(state)
     result = Message.status, Message.error_code
-    found = await unit.rows(select(*result, func.count()).where(Message.id.in_(message_ids)).group_by(*result))
+    claimed = select(*result, func.count()).where(Message.id.in_(texts)).group_by(*result)
+    both = union_all(counted.where(*own, state != RecipientState.claimed), claimed).subquery()
     counts = Counter[RecipientState]()
-    for status, code, number in found:
-        counts[_find_state(status, code)] += number
+    for status, code, number in await unit.rows(select(*both.c)):
+        counts[_find_state(status, code)] += int(number)
     return counts
 
 

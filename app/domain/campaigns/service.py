@@ -226,11 +226,11 @@ async def cancel(unit: UnitOfWork, id: int) -> Canceled:
         unit.notify(TOPIC)
     counts = await _count_states(unit, id)
     held = await cancellation.hold(unit, _claimed(unit, id))
-    if counts.pop(RecipientState.claimed, 0) > held:
-        counts += await results.count_states(unit, _claimed(unit, id))
+    if counts[RecipientState.claimed] > held:
+        counts = await results.count_states(unit, id)
     canceled = sum(counts[state] for state in (RecipientState.canceled, *UNCLAIMED))
     left = sum(counts[state] for state in queries.LEFT)
-    return Canceled(campaign, canceled + held, left, max(0, counts[RecipientState.claimed] - held))
+    return Canceled(campaign, canceled + held, left, counts[RecipientState.claimed] - held)
 
 
 async def delete(unit: UnitOfWork, id: int) -> int:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import Select
 
 from app.db.engine import Pool
 from app.domain.campaigns import batches, breaker, concurrency, runner, service
@@ -11,9 +12,9 @@ from app.domain.campaigns.rows import Result
 from app.domain.campaigns.service import Order
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.erasure import service as erasure
-from app.domain.kernel.unit_of_work import Actor
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.errors import ConsentNotAttested
-from app.domain.messages.sending import scheduling
+from app.domain.messages.sending import cancellation, scheduling
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
@@ -101,6 +102,44 @@ async def test_a_cancellation_counts_texts_by_results_whose_events_are_not_dispa
     await OUTGOING.where(message_id=second).change(pool, claimed_until=None)
     await run()
     assert await states(pool) == {"delivered": 1, "suppressed": 1, "canceled": 4}
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+async def test_a_cancellation_counts_a_text_once_whose_result_is_dispatched_meanwhile(
+    services: Services,
+    pool: Pool,
+    send: Make,
+    accept: Accept,
+    leave: Run,
+    *,
+    act: Act,
+    is_before: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    await add_people(pool, 6)
+    campaign = await send()
+    await accept(2)
+    await OUTGOING.change(pool, due_at=ahead(hours=1))
+    first, second = sorted(await OUTGOING.read(pool, "message_id"))[:2]
+    await OUTGOING.where(message_id=first).change(pool, due_at=ago())
+    await hand_over(services.handoff)
+    await OUTGOING.where(message_id=second).change(pool, claimed_until=ahead(hours=1))
+    hold = cancellation.hold
+
+    async def hold_meanwhile(unit: UnitOfWork, ids: Select[int]) -> int:
+        if is_before:
+            await leave()
+        held = await hold(unit, ids)
+        if not is_before:
+            await leave()
+        return held
+
+    monkeypatch.setattr(cancellation, "hold", hold_meanwhile)
+    async with act() as unit:
+        done = await service.cancel(unit, campaign.id)
+
+    assert await states(pool) == {"claimed": 5, "sent": 1}
+    assert (done.canceled, done.left, done.in_flight) == (4, 1, 1)
 
 
 async def test_a_cancellation_counts_the_texts_that_had_left_and_refunds_the_others(
