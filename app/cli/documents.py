@@ -119,14 +119,18 @@ def _argument(variable: "Variable") -> Any:
 
 
 def _option(variable: "Variable") -> Any:
-    kind = list[str] if variable.many else _type(variable)
+    kind = list[_plain_type(variable)] if variable.many else _type(variable)
     kind = kind if variable.required or variable.many else kind | None
-    return Annotated[kind, typer.Option(help=_help(variable), **({} if variable.many else _bounds(variable)))]
+    return Annotated[kind, typer.Option(help=_help(variable), **_bounds(variable))]
 
 
 def _type(variable: "Variable") -> Any:
     if names := variable.single.get("enum"):
         return Literal[tuple(names)]
+    return _plain_type(variable)
+
+
+def _plain_type(variable: "Variable") -> Any:
     return TYPES.get(str(variable.single["type"]), str)
 
 

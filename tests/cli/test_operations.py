@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from graphql import GraphQLSchema
 
 from app.cli import compiled
 from app.cli.administration import GROUPS
-from app.cli.documents import operations
+from app.cli.documents import _option, operations
 from app.cli.tables import Named, as_text
 from app.domain.accounts.scopes import ALL
 from app.graphql.schema import contract
@@ -170,6 +171,32 @@ def test_an_update_changes_only_the_given_options(messaging: Run, account: int, 
     assert ask("SELECT company_name, region, support_contact FROM accounts") == [
         ("Blue Door", "US", "help@example.com")
     ]
+
+
+def test_an_option_that_is_repeated_takes_ids(messaging: Run, account: int, ask: Ask) -> None:
+    created = [messaging("contact", "create", account, f"+1202555014{n}", "--json") for n in (1, 2, 3)]
+    first, second, _ = [json.loads(each.output)["id"] for each in created]
+
+    chosen = ("--contact", first, "--contact", second)
+    begun = messaging("contact", "bulk-tag", account, *chosen, "--add", "vip", "--json")
+    refused = messaging("contact", "bulk-tag", account, "--contact", "x", "--add", "vip")
+
+    assert json.loads(begun.output)["kind"] == "tag_contacts"
+    assert ask("SELECT arguments->>'ids' FROM account_jobs") == [(f"[{first}, {second}]",)]
+    assert (refused.code, "--contact cannot be 'x': it must be a whole number." in refused.complaint) == (2, True)
+
+
+def test_every_repeated_option_of_ids_takes_numbers() -> None:
+    commands = [each for group in GROUPS for each in compiled.load(group)]
+    repeated = [(each, variable) for each in commands for variable in each.variables.values() if variable.many]
+    of_ids = {
+        f"{command.name} {variable.name}": get_args(_option(variable))[0]
+        for command, variable in repeated
+        if variable.single["type"] == "integer"
+    }
+
+    assert "webhook replay-chosen delivery" in of_ids
+    assert [name for name, kind in of_ids.items() if kind != list[int]] == []
 
 
 def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: Ask) -> None:

@@ -32,6 +32,9 @@ CHUNK = 2000
 MAX_OPEN = 32
 """The number of files that a process keeps open between chunks; it opens others anew."""
 
+MAX_NAMED = 5
+"""The number of columns that a sentence names."""
+
 MAX_CONSENT = 2000
 REPORT_HEADER = ("row", "outcome", "reason", "contact_id")
 
@@ -88,15 +91,15 @@ class Importer:
         await uploads.get(unit, wanted.upload_id)
         known, source = await custom_fields.list_all(unit), self._parts(job, wanted).open()
 
-        def survey() -> tuple[Format, int]:
-            format, _ = files.inspect(source, wanted.wanted, known)
-            return format, sum(1 for _ in files.read(source, format))
+        def survey() -> tuple[Format, list[Column], int]:
+            format, columns = files.inspect(source, wanted.wanted, known)
+            return format, columns, sum(1 for _ in files.read(source, format))
 
-        format, total = await slow_work.wait_for(unit, self.pool, job, asyncio.to_thread(survey))
+        format, columns, total = await slow_work.wait_for(unit, self.pool, job, asyncio.to_thread(survey))
         if "phone" not in format.fields:
             raise UnreadableFile(reason="No column was found to be the phone. Name it in columns.")
         job.arguments = {**job.arguments, "format": asdict(format)}
-        return Progress("0", total=total, problems=[format.sentence])
+        return Progress("0", total=total, problems=[format.sentence, *_left_out(columns)])
 
     async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> Sequence[Candidate]:
         file = self._open.pop(job.id, None)
@@ -131,6 +134,15 @@ async def _mark_duplicates(unit: UnitOfWork, job: AccountJob, candidates: Sequen
             each.reason = f"The phone is that of row {first}."
             each.fields = {"outcome": Outcome.duplicate_in_file}
     return [each for each in valid if not each.reason]
+
+
+def _left_out(columns: Sequence[Column]) -> list[str]:
+    """Return a sentence about the columns with a name that no field of contacts has, if there are any."""
+    names = [column.name for column in columns if column.name and not column.field]
+    if not names:
+        return []
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return [f"No field of contacts was found for the columns {', '.join(names[:MAX_NAMED])}{more}: they are left out."]
 
 
 def _rejected(candidate: Candidate) -> Line:

@@ -99,7 +99,9 @@ def _judge_course(facts: Facts) -> Iterator[Finding]:
     if campaign.status == CampaignStatus.sending and waiting:
         eta = f"; at the pace of the numbers that takes {-(-facts.eta_seconds // 60)} min" if facts.eta_seconds else ""
         text = f"{waiting} of {facts.audience} texts have not left yet{eta}."
-        yield Finding(FindingCode.still_running, Verdict.note, text, "Wait, or add numbers to send faster.")
+        has_hour = _count_deferred(facts) == waiting
+        fix = "Wait: they leave by themselves at their hour." if has_hour else "Wait, or add numbers to send faster."
+        yield Finding(FindingCode.still_running, Verdict.note, text, fix)
     if campaign.status == CampaignStatus.paused:
         is_poor = campaign.reason == PauseReason.insufficient_credits
         code = FindingCode.credits_exhausted if is_poor else FindingCode.paused
@@ -122,7 +124,7 @@ def _judge_audience(facts: Facts) -> Iterator[Finding]:
 
 
 def _judge_pace(facts: Facts) -> Iterator[Finding]:
-    deferred = facts.states[RecipientState.deferred] + facts.reasons[DEFERRED]
+    deferred = _count_deferred(facts)
     if deferred > MANY_DEFERRED * max(1, facts.audience):
         text = f"{deferred} of {facts.audience} texts wait for their hour, that of the campaign or of quiet hours."
         yield Finding(FindingCode.deferred, Verdict.note, text, "They leave by themselves; the preview has the hours.")
@@ -131,6 +133,10 @@ def _judge_pace(facts: Facts) -> Iterator[Finding]:
         text = f"The carrier refused {throttled} texts as too many for its limits."
         fix = "Set the pace of the numbers to the limits of their registration, or add numbers."
         yield Finding(FindingCode.throttled, Verdict.problem, text, fix)
+
+
+def _count_deferred(facts: Facts) -> int:
+    return facts.states[RecipientState.deferred] + facts.reasons[DEFERRED]
 
 
 def _judge_results(facts: Facts) -> Iterator[Finding]:

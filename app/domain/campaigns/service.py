@@ -239,7 +239,8 @@ async def delete(unit: UnitOfWork, id: int) -> int:
     In the background its recipients are deleted, a chunk at a time, and then the campaign.
     """
     campaign = await queries.get(unit, id, lock=True)
-    _require(campaign, {*EDITABLE, *ENDED}, "deleted")
+    if campaign.status in RUNNING:
+        raise Conflict(reason=f"The campaign {campaign.name} is {campaign.status}. Cancel it before it is deleted.")
     if (await _count_states(unit, id))[RecipientState.claimed]:
         raise Conflict(reason=f"Texts of the campaign {campaign.name} are in flight. Delete it in a minute.")
     campaign.deleted_at = campaign.due_at = unit.clock.now()

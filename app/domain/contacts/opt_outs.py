@@ -13,6 +13,7 @@ from app.domain.events import outbox
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 
+MAX_KEYWORD = 32
 FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
 """Finds the accounts in which holds expired at `$1`."""
 
@@ -134,4 +135,9 @@ async def _save(unit: UnitOfWork, contact: Contact) -> None:
 
 
 def _keyword(evidence: Evidence) -> str:
-    return evidence.text.strip()[:32]
+    """Return the words of the person, of a longer text the first whole ones."""
+    text = evidence.text.strip()
+    if len(text) <= MAX_KEYWORD:
+        return text
+    kept = text[: MAX_KEYWORD - 1]
+    return f"{kept.rpartition(' ')[0] or kept}…"

@@ -33,7 +33,7 @@ async def test_a_campaign_that_runs_is_not_deleted(pool: Pool, send: Make, accep
     campaign = await send()
     await accept(1)
 
-    with pytest.raises(Conflict, match="is sending and cannot be deleted"):
+    with pytest.raises(Conflict, match="Cancel it before it is deleted"):
         async with act() as unit:
             await service.delete(unit, campaign.id)
 

@@ -259,6 +259,19 @@ async def test_a_campaign_under_way_says_how_long_its_texts_need(
     assert running.text == "130 of 130 texts have not left yet; at the pace of the numbers that takes 3 min."
 
 
+@pytest.mark.parametrize(
+    ("deferred", "advice"),
+    [(9, "Wait, or add numbers to send faster."), (10, "Wait: they leave by themselves at their hour.")],
+)
+def test_numbers_are_no_advice_where_all_texts_wait_for_their_hour(deferred: int, advice: str) -> None:
+    known = facts({"deferred": 4, "claimed": 6}, reasons={"deferred": deferred - 4})
+    known.campaign.status = "sending"
+
+    found = {each.code: each.fix for each in judge(known)}
+
+    assert found[FindingCode.still_running] == advice
+
+
 def test_two_shares_are_compared_by_a_z_test() -> None:
     assert round(compare(80, 100, 90, 100), 3) == 0.048
     assert compare(10, 10, 10, 10) == 1.0

@@ -71,10 +71,10 @@ async def test_an_opt_out_can_be_recorded_by_hand(
         assert mine.status == "opted_out"
         suppression = await consents.find_suppression(unit, PHONE)
         assert suppression is not None
-        assert (suppression.reason, suppression.keyword) == ("recorded", "Please take me off your list for")
+        assert (suppression.reason, suppression.keyword) == ("recorded", "Please take me off your list…")
         text = " Please take me off your list for good "
         assert await _records(unit) == [("revoked_other", "letter", text, None, "test")]
-    assert (await recorded())[-1][1]["keyword"] == "Please take me off your list for"
+    assert (await recorded())[-1][1]["keyword"] == "Please take me off your list…"
 
 
 async def test_an_opt_out_by_hand_needs_a_method_but_no_words(unit: UnitOfWork, contact: Contact) -> None:

@@ -1,0 +1,46 @@
+"""Columns of a file that no field of contacts has."""
+
+import pytest
+
+from app.domain.bulk import imports
+from app.domain.bulk.import_rules import Import
+from app.domain.jobs import uploads
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.domain.conftest import UnitFor
+from tests.factories.jobs import ACCOUNT_JOBS, advance
+
+pytestmark = pytest.mark.anyio
+
+FORMAT = "Read as CSV in UTF-8, separated by ',', with a header."
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (["first name", ""], []),
+        (
+            ["Shoe size", "first name", "Favourite colour"],
+            ["No field of contacts was found for the columns Shoe size, Favourite colour: they are left out."],
+        ),
+        (
+            [f"Extra {n}" for n in range(7)],
+            [
+                "No field of contacts was found for the columns Extra 0, Extra 1, Extra 2, Extra 3, Extra 4 and 2 more:"
+                " they are left out."
+            ],
+        ),
+    ],
+)
+async def test_columns_that_are_left_out_are_named(
+    services: Services, unit_for: UnitFor, account: Opened, columns: list[str], named: list[str]
+) -> None:
+    lines = ",".join(["phone", *columns]), ",".join(["+12025550143", *("x" for _ in columns)])
+    async with unit_for(account) as unit:
+        upload = await uploads.create(unit, "people.csv")
+        await uploads.add_part(unit, upload.id, 0, "\n".join(lines).encode())
+        await imports.begin(unit, Import(upload.id))
+
+    await advance(services)
+
+    assert await ACCOUNT_JOBS.only(services, "problems", "changed") == ([FORMAT, *named], 1)
