@@ -35,6 +35,7 @@ MAX_OPEN = 32
 MAX_NAMED = 5
 """The number of columns that a sentence names."""
 
+DRY_RUN = "This is a dry run: it counts the changes of an import, and changes nothing."
 MAX_CONSENT = 2000
 REPORT_HEADER = ("row", "outcome", "reason", "contact_id")
 
@@ -99,7 +100,8 @@ class Importer:
         if "phone" not in format.fields:
             raise UnreadableFile(reason="No column was found to be the phone. Name it in columns.")
         job.arguments = {**job.arguments, "format": asdict(format)}
-        return Progress("0", total=total, problems=[format.sentence, *_left_out(columns)])
+        notes = [format.sentence, *_left_out(columns), *([DRY_RUN] if wanted.dry_run else [])]
+        return Progress("0", total=total, problems=notes)
 
     async def _next(self, unit: UnitOfWork, job: AccountJob, wanted: Import, first: int) -> Sequence[Candidate]:
         file = self._open.pop(job.id, None)

@@ -16,7 +16,7 @@ from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.factories.contacts import CONTACTS
 from tests.factories.jobs import ACCOUNT_JOBS, advance
-from tests.waiting import PATIENCE_SECONDS, within
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -65,6 +65,7 @@ async def test_a_slow_file_is_read_by_one_worker_with_no_transaction_open_and_is
 ) -> None:
     working = asyncio.create_task(advance(services))
     await reader.await_begin()
+    await until(lambda: ACCOUNT_JOBS.only(services, "retry_at"))
     await advance(services)
     attempts, retry_at = await ACCOUNT_JOBS.only(services, "attempts", "retry_at")
     reads = reader.reads

@@ -1,4 +1,4 @@
-"""Columns of a file that no field of contacts has."""
+"""Notes of an import: the columns that no field of contacts has, and a dry run."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from app.domain.jobs import uploads
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
+from tests.factories.contacts import CONTACTS
 from tests.factories.jobs import ACCOUNT_JOBS, advance
 
 pytestmark = pytest.mark.anyio
@@ -44,3 +45,16 @@ async def test_columns_that_are_left_out_are_named(
     await advance(services)
 
     assert await ACCOUNT_JOBS.only(services, "problems", "changed") == ([FORMAT, *named], 1)
+
+
+async def test_a_dry_run_says_that_it_is_one(services: Services, unit_for: UnitFor, account: Opened) -> None:
+    async with unit_for(account) as unit:
+        upload = await uploads.create(unit, "people.csv")
+        await uploads.add_part(unit, upload.id, 0, b"phone\n+12025550143")
+        await imports.begin(unit, Import(upload.id, dry_run=True))
+
+    await advance(services)
+
+    note = "This is a dry run: it counts the changes of an import, and changes nothing."
+    assert await ACCOUNT_JOBS.only(services, "problems", "changed") == ([FORMAT, note], 1)
+    assert await CONTACTS.count(services) == 0
