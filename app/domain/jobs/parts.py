@@ -8,6 +8,7 @@ from sqlalchemy import CursorResult, select, text
 
 from app.db.engine import Pool
 from app.domain.jobs.models import AccountJob, JobKey, JobPart
+from app.domain.kernel import records
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 HEAD_BYTES = 100_000
@@ -35,7 +36,7 @@ async def add_keys(unit: UnitOfWork, job: AccountJob, rows: Mapping[int, int]) -
     added = cast("CursorResult[Any]", await unit.execute(text(ADD_KEYS), values))
     if added.rowcount == len(rows):
         return {}
-    known = select(JobKey).where(JobKey.job_id == job.id, JobKey.key.in_(rows))
+    known = select(JobKey).where(JobKey.job_id == job.id, records.among(JobKey.key, list(rows)))
     return {each.key: each.row for each in await unit.all(known) if each.row != rows[each.key]}
 
 
