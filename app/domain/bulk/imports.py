@@ -144,7 +144,7 @@ def _left_out(columns: Sequence[Column]) -> list[str]:
     if not names:
         return []
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return [f"No field of contacts was found for the columns {', '.join(names[:MAX_NAMED])}{more}: they are left out."]
+    return [f"Columns without a field of contacts are left out: {', '.join(names[:MAX_NAMED])}{more}."]
 
 
 def _rejected(candidate: Candidate) -> Line:

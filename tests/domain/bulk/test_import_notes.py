@@ -22,13 +22,13 @@ FORMAT = "Read as CSV in UTF-8, separated by ',', with a header."
         (["first name", ""], []),
         (
             ["Shoe size", "first name", "Favourite colour"],
-            ["No field of contacts was found for the columns Shoe size, Favourite colour: they are left out."],
+            ["Columns without a field of contacts are left out: Shoe size, Favourite colour."],
         ),
         (
             [f"Extra {n}" for n in range(7)],
             [
-                "No field of contacts was found for the columns Extra 0, Extra 1, Extra 2, Extra 3, Extra 4 and 2 more:"
-                " they are left out."
+                "Columns without a field of contacts are left out: Extra 0, Extra 1, Extra 2, Extra 3, Extra 4 and 2"
+                " more."
             ],
         ),
     ],
