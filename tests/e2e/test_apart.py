@@ -28,11 +28,16 @@ DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
     AND NOT relispartition AND relname <> 'alembic_version' LOOP
     EXECUTE format('ALTER TABLE %I ADD COLUMN of_newer_code text', name);
+    COMMIT;
   END LOOP;
-END $$;
-UPDATE alembic_version SET version_num = '9999'
+  UPDATE alembic_version SET version_num = '9999';
+END $$
 """
-"""A newer schema: each table has a column that this version does not know."""
+"""A newer schema: each table has a column that this version does not know.
+
+Each table is changed in a transaction of its own, as by migrations: locks on all of them at once meet those of the
+running processes in the opposite order.
+"""
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Keys of jobs whose job PostgreSQL does not look up: the check was half of the time that a key took.
 
-Only the chunk of a job that holds its lock inserts them, and they are deleted once the job has ended.
+Only the chunk of a job that holds its lock inserts them, and they are deleted once the job has ended. Both tables are
+locked in the order in which a chunk uses them, so that the migration and a chunk do not end in a deadlock.
 """
 
 from alembic import op
@@ -20,6 +21,7 @@ NAME = "fk_job_keys_job_id_account_jobs"
 
 def upgrade() -> None:
     limit_locks()
+    op.execute("LOCK TABLE account_jobs, job_keys")
     op.drop_constraint(NAME, "job_keys", type_="foreignkey")
 
 
