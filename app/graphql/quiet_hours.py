@@ -13,7 +13,6 @@ from app.domain.quiet_hours.zones import ZoneReason
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
-from app.graphql.core.scalars import BigInt
 
 
 class RuleOrigin(enum.StrEnum):
@@ -174,12 +173,12 @@ class QuietHoursMutation:
     @strawberry.mutation(
         graphql_type=QuietHoursRule,
         description="Remove a rule of the account's own, and return it. The audit log records it.",
-        directives=guarded("account:write", "not_found"),
+        directives=guarded("account:write", "conflict", "not_found"),
     )
     async def remove_quiet_hours(
         self,
         info: Info,
-        id: Annotated[BigInt, strawberry.argument(description="The number of the rule: 7 for own.7.")],
+        id: Annotated[str, strawberry.argument(description="The rule's id, such as own.7.")],
     ) -> QuietHoursRule:
         """Remove a rule."""
         return QuietHoursRule.of(await service.remove(info.context.unit, id))

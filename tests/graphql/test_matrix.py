@@ -273,7 +273,7 @@ async def make_world(services: Services) -> World:
         "note": await add_note(services, actor, conversation),
         "contact": contact.id,
         **{name: id for each in made for name, id in each.items()},
-        "quiet_hours": closed.own_id or 0,
+        "quiet_hours": closed.id,
         **await add_connections(services, actor, account.phone_number),
         **(integrations := await add_integrations(services, actor)),
         **await add_crm(services, actor, integrations["integration"]),

@@ -11,7 +11,7 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.models import QuietHoursRule
-from app.domain.quiet_hours.rules import Rule, Rulebook, Weekday
+from app.domain.quiet_hours.rules import Rule, Rulebook, Weekday, own_id
 from app.domain.quiet_hours.windows import Span
 
 OF_LAW = Rulebook(LAWS)
@@ -52,10 +52,11 @@ async def get_book(unit: UnitOfWork) -> Rulebook:
     return Rulebook(LAWS, tuple(rule_of(row) for row in await unit.all(own.order_by(QuietHoursRule.id))))
 
 
-async def lock_rule(unit: UnitOfWork, id: int) -> QuietHoursRule:
+async def lock_rule(unit: UnitOfWork, id: str) -> QuietHoursRule:
     """Return an own rule, locked for a change; raise `NotFound`."""
-    own = QuietHoursRule.account_id == unit.actor.account_id, QuietHoursRule.id == id
-    rule = await unit.one(select(QuietHoursRule).where(*own).with_for_update())
+    numbered = own_id(id)
+    own = QuietHoursRule.account_id == unit.actor.account_id, QuietHoursRule.id == numbered
+    rule = await unit.one(select(QuietHoursRule).where(*own).with_for_update()) if numbered else None
     if rule is None:
         raise NotFound(kind="quiet hours rule", id=id)
     return rule

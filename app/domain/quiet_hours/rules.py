@@ -58,6 +58,15 @@ class Rule:
         return f"{self.jurisdiction}.{self.days[0]}" + (f"-{self.days[-1]}" if len(self.days) > 1 else "")
 
 
+_is_own = re.compile(r"own\.([0-9]{1,18})").fullmatch
+
+
+def own_id(id: str) -> int | None:
+    """Return the number of a rule of the account, 7 for `own.7`; None for another id."""
+    found = _is_own(id)
+    return int(found[1]) if found else None
+
+
 class Cap(NamedTuple):
     """The most texts to a phone in 24 hours, and the id of its rule."""
 

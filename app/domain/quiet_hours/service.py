@@ -13,6 +13,7 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours import queries
 from app.domain.quiet_hours.area_codes import PROVINCES, STATES
 from app.domain.quiet_hours.errors import BelowLegalMinimum
+from app.domain.quiet_hours.laws import LAWS
 from app.domain.quiet_hours.models import CappedText, QuietHoursRule
 from app.domain.quiet_hours.rules import ANYWHERE, EVERY_DAY, Rule, Weekday, clock, minute_of
 
@@ -55,8 +56,13 @@ async def add(unit: UnitOfWork, new: NewRule) -> Rule:
     return rule
 
 
-async def remove(unit: UnitOfWork, id: int) -> Rule:
-    """Remove an own rule, record that in the audit log, and return the rule; raise `NotFound`."""
+async def remove(unit: UnitOfWork, id: str) -> Rule:
+    """Remove an own rule, record that in the audit log, and return the rule.
+
+    Raises `NotFound`, or `Conflict` for a rule of law.
+    """
+    if any(id == rule.id for rule in LAWS):
+        raise Conflict(reason=f"{id} is a rule of law, which cannot be removed. A rule of your own may override it.")
     row = await queries.lock_rule(unit, id)
     rule = queries.rule_of(row)
     await _record(unit, AuditAction.quiet_hours_removed, row)

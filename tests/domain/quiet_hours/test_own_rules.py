@@ -131,10 +131,27 @@ async def test_a_rule_is_removed_and_that_is_audited(act: Act, pool: Pool) -> No
     async with act() as unit:
         rule = await service.add(unit, NewRule("US", "10:00", "18:00"))
     async with act() as unit:
-        await service.remove(unit, rule.own_id or 0)
+        await service.remove(unit, rule.id)
 
     assert await QUIET_HOURS_RULES.count(pool) == 0
     assert await AUDITED.read(pool, "action") == ["quiet_hours_added", "quiet_hours_removed"]
+
+
+async def test_a_rule_of_law_stays(act: Act) -> None:
+    with pytest.raises(Conflict, match=r"US-AL\.sunday is a rule of law, which cannot be removed"):
+        async with act() as unit:
+            await service.remove(unit, "US-AL.sunday")
+
+
+@pytest.mark.parametrize("id", ["{id}", "own.", "own.0", "own.{id}0", "own.-{id}", "own.99999999999999999999", "US-XX"])
+async def test_a_rule_is_removed_by_its_own_id_alone(act: Act, pool: Pool, id: str) -> None:
+    async with act() as unit:
+        rule = await service.add(unit, NewRule("US", "10:00", "18:00"))
+    with pytest.raises(NotFound):
+        async with act() as unit:
+            await service.remove(unit, id.format(id=rule.own_id))
+
+    assert await QUIET_HOURS_RULES.count(pool) == 1
 
 
 async def test_another_accounts_rule_is_not_found(act: Act, services: Services, new_account: Any, pool: Pool) -> None:
@@ -145,7 +162,7 @@ async def test_another_accounts_rule_is_not_found(act: Act, services: Services, 
 
     with pytest.raises(NotFound):
         async with unit_of(services, stranger) as unit:
-            await service.remove(unit, rule.own_id or 0)
+            await service.remove(unit, rule.id)
     async with unit_of(services, stranger) as unit:
         assert await queries.get_book(unit) == queries.OF_LAW
     assert await QUIET_HOURS_RULES.count(pool) == 1

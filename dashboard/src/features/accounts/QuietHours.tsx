@@ -74,7 +74,7 @@ function OwnRules({ rules, onChanged }: { rules: Rule[]; onChanged: () => void }
               title="Remove this rule?"
               act="Remove the rule"
               state={remove}
-              run={() => remove.run({ id: Number(id.replace('own.', '')) })}
+              run={() => remove.run({ id })}
               onDone={onChanged}
             >
               {placeOf(jurisdiction)}, {start} to {end}: texts that wait for it leave by the rules that remain.

@@ -145,7 +145,7 @@ export const AddQuietHours = graphql(`
 `);
 
 export const RemoveQuietHours = graphql(`
-  mutation SendingRemoveRule($id: BigInt!) {
+  mutation SendingRemoveRule($id: String!) {
     remove_quiet_hours(id: $id) {
       id
     }
