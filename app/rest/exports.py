@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from functools import partial
 
 import structlog
@@ -12,11 +12,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from app.domain.accounts import file_links
 from app.domain.erasure import downloads
 from app.domain.erasure.downloads import Sending
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import timestamp
-from app.domain.kernel.unit_of_work import open_unit
+from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.graphql.exports import PATH
 from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
@@ -61,8 +62,14 @@ class Exports:
             await place.enter_async_context(services.places.take(actor.account_id))
             async with units() as unit:
                 exported_at = await downloads.begin(unit)
-            pieces = Sending(services.database.pool, actor, units, self._turns).pieces(exported_at)
-            return Download(_logged(pieces, actor.account_id), _headers(exported_at), TYPE, place.pop_all())
+            archive = Sending(services.database.pool, actor.account_id, self._turns).pieces(exported_at)
+            pieces = _logged(file_links.limit(archive, partial(_check, units)), actor.account_id)
+            return Download(pieces, _headers(exported_at), TYPE, place.pop_all())
+
+
+async def _check(units: Callable[[], AbstractAsyncContextManager[UnitOfWork]]) -> None:
+    async with units() as unit:
+        await downloads.check(unit)
 
 
 async def _logged(pieces: AsyncGenerator[bytes], account_id: int) -> AsyncGenerator[bytes]:

@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.domain.accounts import file_links
 from app.domain.jobs import downloads, parts
-from app.domain.kernel.unit_of_work import open_unit
+from app.domain.jobs.downloads import JobFile
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.graphql.jobs import PATH
 from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
@@ -36,15 +39,20 @@ class JobFiles:
         actor, job_id = downloads.open_link(
             services.exports, request.path_params["token"], services.clock.now(), request_id()
         )
-        async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
-            file = await downloads.find_file(unit, job_id)
+        file = await self._find_file(actor, job_id)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         if request.method == "HEAD":
             return _head(headers, file.media_type)
         async with AsyncExitStack() as place:
             await place.enter_async_context(services.places.take(actor.account_id))
-            pieces = _split(parts.read(services.database.pool, job_id))
+            contents = _split(parts.read(services.database.pool, job_id))
+            pieces = file_links.limit(contents, partial(self._find_file, actor, job_id))
             return Download(pieces, headers, file.media_type, place.pop_all())
+
+    async def _find_file(self, actor: Actor, job_id: int) -> JobFile:
+        services = self._services
+        async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
+            return await downloads.find_file(unit, job_id)
 
 
 def _head(headers: dict[str, str], media_type: str) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, users
+from app.domain.accounts import api_keys, file_links, users
 from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.erasure import downloads
@@ -22,11 +22,10 @@ from tests.factories.accounts import ACCOUNTS, add_user
 from tests.factories.traps import open_transactions
 from tests.factories.webhooks import add_delivery, add_subscription
 from tests.graphql.live import Served, serving
+from tests.rest.broken_off import END_OF_ANSWER, begin, rest
 from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
-
-END_OF_ANSWER = b"\r\n0\r\n\r\n"
 
 
 @pytest.fixture
@@ -51,25 +50,6 @@ async def make_link(services: Services, account: Opened, **who: int) -> str:
         return f"/exports/{(await downloads.make_link(unit, services.exports)).token}"
 
 
-async def begin(served: Served, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Ask for a download, and read its head."""
-    host, port = served.base_url.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port), limit=2**16)
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
-    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
-    return reader, writer
-
-
-async def rest(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    try:
-        async with asyncio.timeout(50):
-            return await reader.read()
-    except ConnectionError:
-        return b""
-    finally:
-        writer.close()
-
-
 async def test_a_download_that_is_read_to_the_end_ends_as_an_answer_does(
     services: Services, large: Opened, served: Served
 ):
@@ -83,7 +63,7 @@ async def test_a_download_that_is_read_to_the_end_ends_as_an_answer_does(
 async def test_a_download_is_broken_off_when_its_link_ends(
     services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch, ending: str
 ):
-    monkeypatch.setattr(downloads, "CHECK_SECONDS", 0)
+    monkeypatch.setattr(file_links, "CHECK_SECONDS", 0)
     owner = Actor(large.account_id, ALL, "test")
     async with unit_of(services, owner) as unit:
         key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=["account:write"]))
@@ -109,7 +89,7 @@ async def test_a_download_is_broken_off_when_its_link_ends(
 async def test_a_download_that_takes_too_long_is_broken_off(
     services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(downloads, "MAX_SECONDS", 0)
+    monkeypatch.setattr(file_links, "MAX_SECONDS", 0)
 
     sent = await rest(*await begin(served, await make_link(services, large)))
 

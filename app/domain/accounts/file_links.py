@@ -1,8 +1,14 @@
-"""Sealed tokens of links to files: an actor, the kind of the file, which one it is, and the end of the link."""
+"""Sealed tokens of links to files, and the limits of a download that outlasts its link's creator.
+
+A token holds an actor, the kind of the file, which one it is, and the end of the link.
+"""
 
 import base64
 import json
 import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +19,11 @@ from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor
 
 LASTS = timedelta(minutes=10)
+MAX_SECONDS = 3600.0
+"""The time after which a download is aborted."""
+
+CHECK_SECONDS = 5.0
+"""The interval of the checks that the actor who created the link may still read the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +52,21 @@ class FileLinks:
         if datetime.fromisoformat(until) <= now:
             raise self.ended()
         return Actor(account_id, frozenset(), label, request_id, *made_with), which
+
+
+async def limit(pieces: AsyncGenerator[bytes], check: Callable[[], Awaitable[object]]) -> AsyncGenerator[bytes]:
+    """Yield the pieces of a file; `check` raises the error of a link whose creator may no longer read the file.
+
+    Raises the errors of `check`, and `TimeoutError` after `MAX_SECONDS`.
+    """
+    checked_at = time.monotonic()
+    ends = checked_at + MAX_SECONDS
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield piece
+            now = time.monotonic()
+            if now > ends:
+                raise TimeoutError
+            if now - checked_at >= CHECK_SECONDS:
+                await check()
+                checked_at = now

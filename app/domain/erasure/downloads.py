@@ -4,10 +4,8 @@ import asyncio
 import base64
 import json
 import secrets
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import IO, cast
 
@@ -29,11 +27,6 @@ from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 LASTS = timedelta(minutes=10)
 NONCE_BYTES = 8
 PIECE_BYTES = 64 * 1024
-MAX_SECONDS = 3600.0
-"""The time after which a download is aborted."""
-
-CHECK_SECONDS = 5.0
-"""The interval of the checks that the actor may still export the account."""
 
 
 class ExportLinkEnded(DomainError):
@@ -105,34 +98,29 @@ async def begin(unit: UnitOfWork) -> str:
     return timestamp(unit.clock.now())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Sending:
-    """One download. No connection and no slot is held while the client reads.
+    """The archive of one download. No connection and no slot is held while the client reads.
 
-    `units` opens a unit of the actor who created the link. `turns` limits the downloads of a process that read and
-    compress concurrently.
+    `turns` limits the downloads of a process that read and compress concurrently.
     """
 
     pool: Pool
-    actor: Actor
-    units: Callable[[], AbstractAsyncContextManager[UnitOfWork]]
+    account_id: int
     turns: asyncio.Semaphore
-    _checked_at: float = field(default_factory=time.monotonic)
 
     async def pieces(self, exported_at: str) -> AsyncGenerator[bytes]:
         """Yield the archive in pieces of at most `PIECE_BYTES`; a thread compresses it.
 
-        Each batch is read by its own statement, so that the export is no snapshot. Raises `TimeoutError` after
-        `MAX_SECONDS`, and the errors of `check` once the actor may no longer export the account.
+        Each batch is read by its own statement, so that the export is no snapshot.
         """
-        outlet, ends = Outlet(), time.monotonic() + MAX_SECONDS
-        records = read_records(self.pool, self.actor.account_id)
+        outlet = Outlet()
+        records = read_records(self.pool, self.account_id)
         with Archive(cast("IO[bytes]", outlet)) as archive:
             while await self._add_batch(archive, records):
                 for piece in _split(outlet.take()):
                     yield piece
-                    await self._check(ends)
-            archive.finish(self.actor.account_id, exported_at)
+            archive.finish(self.account_id, exported_at)
         for piece in _split(outlet.take()):
             yield piece
 
@@ -142,15 +130,6 @@ class Sending:
             if batch:
                 await asyncio.to_thread(archive.add, *batch)
         return batch is not None
-
-    async def _check(self, ends: float) -> None:
-        now = time.monotonic()
-        if now > ends:
-            raise TimeoutError
-        if now - self._checked_at >= CHECK_SECONDS:
-            async with self.units() as unit:
-                await check(unit)
-            self._checked_at = now
 
 
 def _split(data: bytes) -> Iterator[bytes]:
