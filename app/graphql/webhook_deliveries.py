@@ -7,7 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from app.domain.kernel.paging import Page
-from app.domain.webhooks import delivery_filter, models, queries, service
+from app.domain.webhooks import delivery_filter, models, ownership, queries, service
 from app.domain.webhooks.delivery_filter import Answer, DeliveryFilter
 from app.domain.webhooks.models import DeliveryStatus, NoticeKind
 from app.domain.webhooks.poster import PostError
@@ -81,7 +81,8 @@ class WebhookAttempt:
     seconds: float = strawberry.field(description="The duration of the attempt in seconds.")
     headers: JSON = strawberry.field(description="The headers of the answer, by their names in small letters.")
     body: str = strawberry.field(
-        description="The first 2 KiB of the answer, which may repeat the posted body.",
+        description="The first 2 KiB of the answer, which may repeat the posted body; empty without the scope of the "
+        "delivery's event.",
         directives=guarded("messages:read"),
     )
     attempted_at: datetime = strawberry.field(description="The time of the attempt.")
@@ -89,7 +90,7 @@ class WebhookAttempt:
     @strawberry.field(description="The reason why no answer came; null where one did.")
     def error(self) -> PostError | None:
         """Return the reason, which is kept as an empty text where there is none."""
-        error = row_of(self, models.Attempt).error
+        error = row_of(self, queries.ShownAttempt).error
         return PostError(error) if error else None
 
 
@@ -118,12 +119,14 @@ class WebhookDelivery:
     created_at: datetime = strawberry.field(description="The time at which it was created.")
 
     @strawberry.field(
-        description="The body, as it is sent; null once it is not kept any more.", directives=guarded("messages:read")
+        description="The body, as it is sent; null once it is not kept any more, and without the scope of the event.",
+        directives=guarded("messages:read"),
     )
-    def body(self) -> str | None:
+    def body(self, info: Info) -> str | None:
         """Return the body."""
-        raw = row_of(self, models.Delivery).body
-        return raw.decode() if raw is not None else None
+        delivery = row_of(self, models.Delivery)
+        is_readable = delivery.event in ownership.names_in_reach(info.context.unit)
+        return delivery.body.decode() if delivery.body is not None and is_readable else None
 
     @strawberry.field(graphql_type=Webhook | None, description="The webhook it is for; null once it is removed.")
     def webhook(self, info: Info) -> Load[Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeVar
 
 from sqlalchemy import ColumnElement
@@ -49,6 +50,18 @@ def check_reach(unit: UnitOfWork, events: Sequence[str]) -> None:
 def is_in_reach(unit: UnitOfWork, event: str) -> bool:
     """Return whether the actor has the scope of an event."""
     return EVENTS[event].scope in unit.actor.scopes
+
+
+def names_in_reach(unit: UnitOfWork) -> frozenset[str]:
+    """Return the names, as deliveries have them, of the events whose scope the actor has."""
+    return _names_of(unit.actor.scopes)
+
+
+@lru_cache(maxsize=256)
+def _names_of(held: frozenset[str]) -> frozenset[str]:
+    return frozenset(
+        name for own, event in EVENTS.items() if event.scope in held for name in (own, event.topic) if name
+    )
 
 
 async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:

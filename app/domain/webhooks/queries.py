@@ -1,9 +1,10 @@
 """Queries for the subscriptions that the actor manages (`ownership.managed`), their deliveries and attempts."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, any_, func, select
+from sqlalchemy import ColumnElement, Select, any_, case, func, select
 from sqlalchemy.orm import defer
 
 from app.domain.accounts.credentials import lives, sees_all
@@ -128,10 +129,37 @@ async def find_subscriptions(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, 
     return {row.id: row for row in await unit.all(_own(unit).where(records.among(Subscription.id, ids)))}
 
 
-async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[Attempt]:
+class ShownAttempt(NamedTuple):
+    """An attempt for display; the body of its answer is empty for an actor that may not read that of its delivery."""
+
+    delivery_id: int
+    number: int
+    status: int | None
+    error: str
+    address: str
+    seconds: float
+    headers: dict[str, Any]
+    body: str
+    attempted_at: datetime
+
+
+async def find_attempts(unit: UnitOfWork, delivery_ids: Sequence[int]) -> Sequence[ShownAttempt]:
     """Return the attempts of deliveries, oldest first."""
-    own = select(Delivery.id).where(*_of_managed(unit), Delivery.id.in_(delivery_ids))
-    return await unit.all(select(Attempt).where(Attempt.delivery_id.in_(own)).order_by(Attempt.id))
+    readable = case((Delivery.event.in_(ownership.names_in_reach(unit)), Attempt.body), else_="")
+    shown = select(
+        Attempt.delivery_id,
+        Attempt.number,
+        Attempt.status,
+        Attempt.error,
+        Attempt.address,
+        Attempt.seconds,
+        Attempt.headers,
+        readable,
+        Attempt.attempted_at,
+    )
+    own = shown.join(Delivery, Delivery.id == Attempt.delivery_id).where(*_of_managed(unit))
+    rows = await unit.rows(own.where(Attempt.delivery_id.in_(delivery_ids)).order_by(Attempt.id))
+    return [ShownAttempt(*row) for row in rows]
 
 
 async def find_notices(unit: UnitOfWork, window: Window) -> Page[Notice]:
