@@ -75,13 +75,14 @@ async def history(unit: UnitOfWork, days: int, group: SpendGroup) -> SpendHistor
         raise InvalidInput(reason=f"days must be from 1 to {MAX_DAYS}.", field="days")
     today = unit.clock.now().date()
     first = today - timedelta(days=days - 1)
-    sums = await unit.all(_sums(unit, first))
+    sums = await unit.all(_sums(unit, first, today))
     points = _by_kind(first, sums) if group is SpendGroup.kind else _by_period(first, today, group, sums)
     return SpendHistory(_midnight(first), _midnight(today + timedelta(days=1)), tuple(points))
 
 
-def _sums(unit: UnitOfWork, first: date) -> Select[LedgerDay]:
-    own = select(LedgerDay).where(LedgerDay.account_id == unit.actor.account_id, LedgerDay.day >= first)
+def _sums(unit: UnitOfWork, first: date, last: date) -> Select[LedgerDay]:
+    """Return the query of the sums; those of a day that begins during the query are left out."""
+    own = select(LedgerDay).where(LedgerDay.account_id == unit.actor.account_id, LedgerDay.day.between(first, last))
     return own.where(LedgerDay.type.in_((EntryType.debit, EntryType.refund)))
 
 

@@ -69,6 +69,19 @@ async def test_spending_by_kind_divides_texts_from_the_work_of_an_ai(
     ]
 
 
+@pytest.mark.parametrize("group", SpendGroup)
+async def test_credits_spent_after_the_last_midnight_of_a_history_are_left_out(
+    services: Services, account: Opened, unit: UnitOfWork, group: SpendGroup
+) -> None:
+    await debit_at(services, account.account_id, 3, instant("2026-11-21T23:59:59.999999"), message_id=1)
+    await debit_at(services, account.account_id, 4, instant("2026-11-22"), message_id=2)
+    unit.clock = SetClock(NOON)
+
+    history = await spending.history(unit, 7, group)
+
+    assert history.spent == sum(point.debited for point in history.points) == 3
+
+
 @pytest.mark.parametrize("days", [0, 367])
 async def test_a_history_has_at_most_366_days(unit: UnitOfWork, days: int) -> None:
     with pytest.raises(InvalidInput, match="days must be from 1 to 366"):
