@@ -51,10 +51,14 @@ async def rearm(unit: UnitOfWork, balance: int) -> None:
 
 
 async def warn(unit: UnitOfWork) -> int:
-    """Record the event of a low balance, of which owners get notices, unless it was recorded; return 1 if so."""
+    """Record the event of a low balance, of which owners get notices, unless it was recorded; return 1 if so.
+
+    The balance is locked, so that credits which are added meanwhile re-arm the warning after it.
+    """
+    account = select(Account.balance).where(Account.id == unit.actor.account_id)
+    balance = await unit.one(account.with_for_update(key_share=True)) or 0
     own = select(BalanceAlert).where(BalanceAlert.account_id == unit.actor.account_id)
     alert = await unit.one(own.with_for_update().execution_options(populate_existing=True))
-    balance = await unit.one(select(Account.balance).where(Account.id == unit.actor.account_id)) or 0
     if alert is None or alert.warned_at or balance >= alert.threshold:
         return 0
     alert.warned_at = unit.clock.now()

@@ -1,5 +1,6 @@
 """What was spent by period and kind, filtered lists of the ledger, and warnings of low balances."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,6 +20,8 @@ from app.jobs.sweeps import sweep
 from app.services import Services
 from tests.domain.conftest import NOON, Recorded, SetClock
 from tests.factories.billing import BALANCE_ALERTS, debit_at, refund_debits
+from tests.factories.traps import count_blocked
+from tests.waiting import until, within
 
 
 def instant(text: str) -> datetime:
@@ -125,6 +128,30 @@ async def test_a_low_balance_is_warned_of_once_until_credits_are_added(
     payloads = [payload for name, payload in await recorded() if name == "low_balance"]
     assert warned == [False, True, False, False, True]
     assert payloads == [{"balance": 499, "threshold": 500}, {"balance": 498, "threshold": 500}]
+
+
+async def test_the_next_fall_is_warned_of_after_credits_were_added_during_a_warning(
+    services: Services, unit_for: Callable[..., Any], account: Opened
+) -> None:
+    async def add() -> None:
+        async with unit_for(account) as unit:
+            await billing.grant(unit, 1000, "")
+
+    async def is_added_or_waits() -> bool:
+        return adding.done() or await count_blocked(services.database.pool) > 0
+
+    async with unit_for(account) as unit:
+        await alerts.set_threshold(unit, 1500)
+    async with unit_for(account) as unit:
+        assert await alerts.warn(unit) == 1
+        adding = asyncio.create_task(add())
+        await until(is_added_or_waits)
+    await within("the addition of credits", adding)
+
+    async with unit_for(account) as unit:
+        await billing.debit(unit, 1000, "")
+    async with unit_for(account) as unit:
+        assert await alerts.warn(unit) == 1
 
 
 async def test_the_threshold_is_part_of_the_balance_and_can_be_taken_away(unit: UnitOfWork) -> None:
