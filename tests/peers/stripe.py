@@ -48,7 +48,8 @@ class StripePeer:
         """Pay on the page of a Checkout session; return the id of the payment, or of the subscription."""
         session = self.objects[url.rpartition("/")[2]]
         if session["mode"] == "payment":
-            intent = self._pay(session["_amount"], session["_payment_metadata"], session["customer"])
+            facts = session["_amount"], session["_payment_metadata"], session["customer"]
+            intent = self._pay(*facts, session["payment_intent"])
             session |= {"status": "complete", "payment_status": "paid", "payment_intent": intent["id"]}
             self._emit("checkout.session.completed", session)
             return intent["id"]
@@ -76,6 +77,20 @@ class StripePeer:
             self.renew(subscription["id"])
         self._emit("checkout.session.completed", session)
         return subscription["id"]
+
+    def sell(self, metadata: Json) -> str:
+        """Take a payment that another service started; return its id."""
+        return self._pay(500, metadata, "cus_other")["id"]
+
+    def decline(self, url: str) -> str:
+        """Refuse a card on the page of a Checkout session, which stays open; return the id of the payment."""
+        session = self.objects[url.rpartition("/")[2]]
+        facts = {"amount": session["_amount"], "currency": "usd", "customer": session["customer"]}
+        metadata = session["_payment_metadata"]
+        intent = self._add("payment_intent", "pi", status="requires_payment_method", metadata=metadata, **facts)
+        self._emit("charge.failed", self._charge(intent, "failed"))
+        session["payment_intent"] = intent["id"]
+        return intent["id"]
 
     def renew(self, subscription_id: str) -> str:
         """Pay a month of a plan; return the id of the payment."""
@@ -129,6 +144,8 @@ class StripePeer:
             return (status, answered) if before == body else _error(400, "idempotency_error", "Other parameters.")
         url = urlsplit(address)
         names = url.path.removeprefix("/v1/").split("/")
+        if names[:2] == ["checkout", "sessions"] and not all(id in self._sessions() for id in names[2:3]):
+            return _error(404, "invalid_request_error", "No such checkout.session.")
         answer = (
             200,
             orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), dict(parse_qsl(body.decode())))),
@@ -189,18 +206,30 @@ class StripePeer:
         session["url"] = f"https://checkout.example/{session['id']}"
         return session
 
-    def _pay(self, amount: int, metadata: Json, customer: str) -> Json:
-        facts = {"amount": amount, "currency": "usd", "customer": customer}
-        intent = self._add("payment_intent", "pi", status="succeeded", metadata=metadata, **facts)
-        charge = self._add("charge", "ch", payment_intent=intent["id"], amount_refunded=0, disputed=False, **facts)
-        intent["latest_charge"] = charge["id"]
+    def _pay(self, amount: int, metadata: Json, customer: str, declined: str | None = None) -> Json:
+        """Pay a new payment, or one that was declined before."""
+        facts = {"amount": amount, "currency": "usd", "customer": customer, "metadata": metadata}
+        intent = self.objects[declined] if declined else self._add("payment_intent", "pi", **facts)
+        intent["status"] = "succeeded"
+        self._charge(intent, "succeeded")
         self._emit("payment_intent.succeeded", intent)
         return intent
+
+    def _charge(self, intent: Json, status: str) -> Json:
+        facts = {name: intent[name] for name in ("amount", "currency", "customer")}
+        charge = self._add(
+            "charge", "ch", payment_intent=intent["id"], status=status, amount_refunded=0, disputed=False, **facts
+        )
+        intent["latest_charge"] = charge["id"]
+        return charge
 
     def _add(self, kind: str, prefix: str, **facts: Any) -> Json:
         id = f"{prefix}_{next(self._ids)}"
         self.objects[id] = {"id": id, "object": kind, **facts}
         return self.objects[id]
+
+    def _sessions(self) -> list[str]:
+        return [each["id"] for each in self._all("checkout.session")]
 
     def _all(self, kind: str) -> list[Json]:
         return [each for each in self.objects.values() if each["object"] == kind]

@@ -119,7 +119,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class CheckoutState:
-    """The state of a checkout. `is_over` when its page takes no payment any more, and `notice` has the paid amount."""
+    """The state of a checkout. `is_over` when its page closed unpaid; `notice` has its payment, also an unpaid one."""
 
     notice: Notice
     is_over: bool

@@ -34,7 +34,7 @@ class Payment(Base):
     `amount`, `refunded` and `disputed` are in the smallest unit of the currency, as the provider last showed them to a
     reading that began at `seen_at`. `purchased`, `reversed` and `withheld` are the credits that the ledger has for the
     payment, its refunds and its disputes; they and the entries change in one transaction. `provider_id` is the
-    provider's id of the payment, or of its checkout until that is known. At `look_at` the provider is asked about a
+    provider's id of the checkout until it is paid, then that of the payment. At `look_at` the provider is asked about a
     payment whose event has not come.
     """
 

@@ -30,7 +30,9 @@ async def settle(unit: UnitOfWork, provider: str, state: PaymentState, seen_at: 
     payment = await _find_or_add(unit, provider, state)
     if payment.seen_at and payment.seen_at > seen_at:
         return True
-    payment.seen_at, payment.provider_id = seen_at, state.reference
+    payment.seen_at = seen_at
+    if state.is_paid or not payment.provider_id:
+        payment.provider_id = state.reference
     payment.refunded, payment.disputed = state.refunded, state.disputed
     if state.is_paid and payment.paid_at is None:
         payment.look_at = None

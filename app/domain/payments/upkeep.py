@@ -61,7 +61,7 @@ class Upkeep:
         seen_at = self._now()
         found = await self.payments.gateway.find(row.reference)
         await self.payments.book(found.notice, seen_at)
-        if found.is_over and not found.notice.payments:
+        if found.is_over:
             async with self.payments.unit(row.account_id) as unit:
                 own = Payment.id == row.id, Payment.status == PaymentStatus.pending
                 await unit.execute(update(Payment).where(*own).values(status=PaymentStatus.expired, look_at=None))

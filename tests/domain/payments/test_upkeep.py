@@ -83,6 +83,38 @@ async def test_the_provider_is_asked_ever_less_often_until_the_page_has_expired(
     assert await booked(services) == []
 
 
+async def test_a_payment_after_a_declined_card_is_credited_though_its_event_never_came(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    url = await buy(act, payments, 500)
+    peer.decline(url)
+    await deliver(payments, peer)
+    moving.move(minutes=11)
+    await look(services, payments)
+    assert await booked(services) == []
+
+    intent = peer.pay(url)
+    moving.move(minutes=12)
+    await look(services, payments)
+
+    assert await booked(services) == [("purchase", 500)]
+    assert await PAYMENTS.read(services, "status", "provider_id", "look_at") == [("paid", intent, None)]
+
+
+async def test_a_page_that_expired_after_a_declined_card_is_an_expired_payment(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    url = await buy(act, payments, 500)
+    peer.decline(url)
+    peer.objects[url.rpartition("/")[2]]["status"] = "expired"
+
+    moving.move(days=1)
+    await look(services, payments)
+
+    assert await PAYMENTS.read(services, "status", "look_at") == [("expired", None)]
+    assert await booked(services) == []
+
+
 async def test_the_portal_opens_after_the_first_purchase(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
@@ -105,6 +137,8 @@ async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
     subscription = peer.pay(plan)
     await deliver(payments, peer)
     page = await buy(act, payments, 500)
+    peer.decline(page)
+    await deliver(payments, peer, -1)
     await ask(services, account_id)
 
     peer.failures = 3
