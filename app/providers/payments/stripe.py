@@ -166,7 +166,7 @@ class Stripe:
         """Return the state of a payment intent: that of an order, or that of the invoice of a plan."""
         intent = self._client.v1.payment_intents.retrieve(id, {"expand": ["latest_charge"]})
         facts = _facts(intent)
-        if "order" in facts:
+        if _is_ours(facts, "order", "description"):
             return _state(
                 facts, facts["order"], intent, is_paid=intent.status == "succeeded", **self._taken_back(intent)
             )
@@ -179,7 +179,7 @@ class Stripe:
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
         facts = _facts(details)
-        if "account_id" not in facts:
+        if not _is_ours(facts, "plan"):
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
@@ -278,6 +278,12 @@ def _facts(holder: "Invoice | PaymentIntent | Subscription | None") -> dict[str,
     return holder.metadata.to_dict() if holder and holder.metadata else {}
 
 
+def _is_ours(facts: dict[str, str], *names: str) -> bool:
+    """Return whether metadata is that of an object of this service, not of another one with the same Stripe account."""
+    numbers = facts.get("account_id", ""), facts.get("credits", "")
+    return all(each.isascii() and each.isdigit() for each in numbers) and facts.keys() >= set(names)
+
+
 def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
     """Return a notice without the objects that this service did not start."""
     return Notice([each for each in payments if each], [each for each in plans or [] if each])
@@ -309,7 +315,7 @@ def _needed(subscription: "Subscription") -> PlanState:
 
 def _plan_of(subscription: "Subscription") -> PlanState | None:
     facts = _facts(subscription)
-    if "account_id" not in facts:
+    if not _is_ours(facts, "plan"):
         return None
     [item] = subscription["items"].data
     plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount, item.price.currency.upper())

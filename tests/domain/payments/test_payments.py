@@ -208,6 +208,20 @@ async def test_an_event_is_refused_unsigned_and_asked_for_again_while_stripe_fai
     assert await booked(services) == [("purchase", 500)]
 
 
+@pytest.mark.parametrize(
+    "metadata", [{}, {"order": "7"}, {"order": "7", "account_id": "acct_1"}, {"account_id": "1", "credits": "5"}]
+)
+async def test_a_payment_of_another_service_is_no_concern_of_this_one(
+    payments: Payments, peer: StripePeer, services: Services, account: Opened, metadata: dict[str, str]
+) -> None:
+    peer.refund(peer.sell(metadata), 100)
+
+    await deliver(payments, peer)
+
+    assert await booked(services) == []
+    assert await PAYMENTS.count(services) == 0
+
+
 async def test_the_route_refuses_events_without_a_provider(http: httpx2.AsyncClient) -> None:
     answer = await http.post("/payments/stripe/webhook", content=b"{}")
 
