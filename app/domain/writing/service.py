@@ -6,7 +6,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.billing import service as billing
 from app.domain.kernel import idempotency
 from app.domain.kernel.errors import InvalidInput
-from app.domain.kernel.idempotency import Once
+from app.domain.kernel.idempotency import IdempotencyKeyReused, Once
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates import vocabulary
 from app.domain.writing import calls, drafting
@@ -93,13 +93,22 @@ class Request:
 
 
 async def _call(unit: UnitOfWork, writers: Writers, kind: CallKind, brief: Brief, request: Request) -> Once:
-    """Debit, draft and end a call; a second request with the same key gets the first one's texts, and a refund."""
+    """Debit, draft and end a call; refund it if no text came, or another request used the key meanwhile."""
     writers.first.check(brief)
     call_id = await calls.begin(unit, writers, kind)
     drafted = await drafting.draft(writers, brief)
     if not drafted.texts:
         await _give_up(unit, call_id, drafted)
         raise WriterUnavailable(reason=REASONS[drafted.failure or Failure.faulty])
+    try:
+        return await _conclude(unit, call_id, drafted, request)
+    except IdempotencyKeyReused:
+        await _give_up(unit, call_id, drafted)
+        raise
+
+
+async def _conclude(unit: UnitOfWork, call_id: int, drafted: Draft, request: Request) -> Once:
+    """End a call with its texts, or with those that a request with the same key got meanwhile, and a refund."""
     async with apart(unit) as own:
         await billing.lock(own)
         done = await idempotency.once(own, request.key, request.digest, lambda: _result(own, call_id, drafted))

@@ -203,6 +203,19 @@ async def test_two_requests_with_one_key_at_once_get_one_copy_for_one_credit(
     assert await balance_of(services) == 999
 
 
+async def test_a_request_whose_key_another_one_takes_meanwhile_is_refused_and_refunded(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    async def be_first() -> None:
+        await generate(unit_for, account, writers(Typist()), "key 1")
+
+    with pytest.raises(IdempotencyKeyReused):
+        await generate(unit_for, account, writers(Typist(before=be_first)), "key 1", "20% off all shaves this Friday")
+
+    assert await amounts(services) == [-1, -1, 1]
+    assert await WRITER_CALLS.read(services, "status") == ["refunded", "done"]
+
+
 async def test_no_transaction_is_open_while_the_writer_writes(
     services: Services, account: Opened, unit_for: UnitFor
 ) -> None:
