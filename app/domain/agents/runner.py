@@ -80,16 +80,21 @@ class AgentRunner:
             DueRun,
             CLAIM,
             now,
-            now + LEASE,
+            now + self._lease,
             self.batch,
             await self._turns.find(self.database.pool),
             give_back=self._release,
-            seconds=LEASE.seconds,
+            seconds=self._lease.total_seconds(),
         )
         results = await asyncio.gather(*map(self._handle, rows), return_exceptions=True)
         if problems := [each for each in results if isinstance(each, BaseException)]:
             raise problems[0]
         return len(rows) == self.batch
+
+    @property
+    def _lease(self) -> timedelta:
+        """Return the duration of a claim, which is longer than that of a draft."""
+        return LEASE + timedelta(seconds=self.writers.seconds)
 
     async def due(self) -> bool:
         """Return whether a run is due."""
@@ -139,7 +144,7 @@ class AgentRunner:
         return await self._write(row, situation.agent.id, decision)
 
     async def _write(self, row: DueRun, agent_id: int, decision: Decision) -> bool:
-        """Pay for a draft, have it written, and store it."""
+        """Pay for a draft, have it written, and store it; one whose claim was lost meanwhile is refunded."""
         async with self._unit(row) as unit:
             try:
                 call_id = await calls.begin(unit, self.writers, CallKind.agent)
@@ -151,8 +156,10 @@ class AgentRunner:
         async with self._unit(row) as unit:
             await billing.lock(unit)
             run = await queries.get_run(unit, row.id, lock=True)
-            ended = await calls.end(unit, call_id, decision.drafted, is_paid=decision.text is not None)
-            if not _is_own(run, row):
+            is_own = _is_own(run, row)
+            is_paid = is_own and decision.text is not None
+            ended = await calls.end(unit, call_id, decision.drafted, is_paid=is_paid)
+            if not is_own:
                 return False
             run.call_id, run.credits = call_id, 0 if ended.is_refunded else 1
             agent = await queries.get(unit, agent_id)

@@ -10,6 +10,7 @@ from app.domain.writing import calls
 from tests.conftest import unit_of
 from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
+from tests.domain.writing.writers import Typist, writers
 from tests.factories.agents import AGENT_RUNS, FAQ, add_agent
 from tests.factories.billing import balance_of
 from tests.factories.writing import WRITER_CALLS
@@ -65,3 +66,28 @@ async def test_a_draft_that_was_interrupted_three_times_is_left_to_a_person(chat
 
     assert await chat.sent() == ["Thanks for your message. A member of our team will answer you."]
     assert await WRITER_CALLS.count(chat.services) == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "statuses"),
+    [(30, ["refunded", "done"]), (300, ["done"])],
+    ids=["the_draft_of_a_lost_claim_is_refunded", "a_claim_outlasts_the_timeout_of_the_ai"],
+)
+async def test_one_draft_is_paid_though_the_first_one_takes_minutes(
+    chat: Chat, unit_for: UnitFor, seconds: float, statuses: list[str]
+) -> None:
+    async def stall() -> None:
+        model.before = None
+        await chat.wait(minutes=3)
+        await chat.run()
+
+    async with unit_for(chat.account) as unit:
+        await add_agent(unit)
+    answer = FAQ["When are you open?"]
+    model = Typist([[answer]], before=stall)
+    chat.writers = writers(model, seconds=seconds)
+    assert await chat.ask("When are you open?") == ("sent", None)
+
+    assert await chat.sent() == [answer]
+    assert await WRITER_CALLS.read(chat.services, "status") == statuses
+    assert await balance_of(chat.services) == 998
