@@ -97,19 +97,18 @@ class StripePeer:
         subscription = self.objects[subscription_id]
         [item] = subscription["items"]["data"]
         intent = self._pay(item["price"]["unit_amount"], {}, subscription["customer"])
-        details = {"subscription": subscription_id, "metadata": subscription["metadata"]}
-        invoice = self._add(
-            "invoice",
-            "in",
-            status="paid",
-            amount_paid=intent["amount"],
-            currency="usd",
-            parent={"type": "subscription_details", "subscription_details": details},
-        )
+        invoice = self._bill(subscription, status="paid", amount_paid=intent["amount"])
         payment = {"type": "payment_intent", "payment_intent": intent["id"]}
         self._add("invoice_payment", "inpay", invoice=invoice["id"], status="paid", payment=payment)
         self._emit("invoice.paid", invoice)
         return intent["id"]
+
+    def fail_to_renew(self, subscription_id: str) -> None:
+        """Bill a month of a plan, refuse its card, and void the invoice."""
+        invoice = self._bill(self.objects[subscription_id], status="draft", amount_paid=0)
+        for type, status in (("created", "draft"), ("payment_failed", "open"), ("voided", "void")):
+            invoice["status"] = status
+            self._emit(f"invoice.{type}", invoice)
 
     def end(self, subscription_id: str) -> None:
         """End a subscription now."""
@@ -214,6 +213,11 @@ class StripePeer:
         self._charge(intent, "succeeded")
         self._emit("payment_intent.succeeded", intent)
         return intent
+
+    def _bill(self, subscription: Json, **facts: Any) -> Json:
+        details = {"subscription": subscription["id"], "metadata": subscription["metadata"]}
+        parent = {"type": "subscription_details", "subscription_details": details}
+        return self._add("invoice", "in", currency="usd", parent=parent, **facts)
 
     def _charge(self, intent: Json, status: str) -> Json:
         facts = {name: intent[name] for name in ("amount", "currency", "customer")}

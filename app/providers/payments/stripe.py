@@ -175,11 +175,11 @@ class Stripe:
         return self._invoice(str(found.data[0].invoice)) if found.data else None
 
     def _invoice(self, id: str) -> PaymentState | None:
-        """Return the state of the invoice of a plan, with the refunded part of its payment."""
+        """Return the state of a paid invoice of a plan, with the refunded part of its payment; else None."""
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
         facts = _facts(details)
-        if not _is_ours(facts, "plan"):
+        if not _is_ours(facts, "plan") or invoice.status != "paid":
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
@@ -195,7 +195,7 @@ class Stripe:
             description=f"Plan {facts['plan']}",
             amount=invoice.amount_paid,
             currency=invoice.currency.upper(),
-            is_paid=invoice.status == "paid",
+            is_paid=True,
             **taken,
         )
 

@@ -190,6 +190,19 @@ async def test_a_plan_adds_its_credits_each_month_until_it_ends(
         assert [plan.status for plan in await queries.list_plans(unit)] == [PlanStatus.ended]
 
 
+async def test_an_invoice_of_a_plan_is_a_payment_only_once_it_is_paid(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    peer.fail_to_renew(subscription)
+
+    await deliver(payments, peer)
+
+    assert await PAYMENTS.read(services, "status", "amount") == [("paid", 900)]
+    assert await booked(services) == [("purchase", 1000)]
+
+
 async def test_an_event_is_refused_unsigned_and_asked_for_again_while_stripe_fails(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
