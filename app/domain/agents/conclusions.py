@@ -17,10 +17,15 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.requests import AGENT
 
 LEASE = timedelta(minutes=2)
+BY_PEOPLE = (AiState.paused, AiState.handed_over)
+"""The states of a conversation that people answer."""
 
 
 async def conclude(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decision) -> AgentRun:
-    """Store a decision; a run with a text to send becomes `sending`, any other one ends."""
+    """Store a decision; a run with a text to send becomes `sending`, any other one ends.
+
+    The conversation is locked. It is not handed over if a person has taken it over since the decision.
+    """
     _describe(run, agent, decision)
     verdict = decision.verdict
     if verdict is None:
@@ -76,6 +81,9 @@ def _keep_draft(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decisio
 
 async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Verdict) -> None:
     """Hand the conversation to people; one message says so, unless its reader would be a machine."""
+    if (await conversations.get(unit, run.conversation_id)).ai_state in BY_PEOPLE:
+        end(unit, run, Outcome.superseded)
+        return
     unit.actor = replace(unit.actor, label=f"{AGENT}{agent.id}")
     await service.hand_over(unit, run.conversation_id)
     if agent.hand_over_to is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Select, func, select
 
 from app.domain.agents.models import Agent, AgentRun, AgentStatus, Knowledge, Outcome
+from app.domain.conversations import queries as conversations
 from app.domain.kernel import records
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.naming import named
@@ -104,6 +105,15 @@ async def get_run(unit: UnitOfWork, id: int, *, lock: bool = False) -> AgentRun:
     if run is None:
         raise NotFound(kind="run", id=id)
     return run
+
+
+async def lock_run(unit: UnitOfWork, id: int) -> AgentRun:
+    """Return a run, locked with its conversation: first the conversation, as merges do. Raise `NotFound`."""
+    thread = await unit.one(_runs(unit).with_only_columns(AgentRun.conversation_id).where(AgentRun.id == id))
+    if thread is None:
+        raise NotFound(kind="run", id=id)
+    await conversations.get(unit, thread, lock=True)
+    return await get_run(unit, id, lock=True)
 
 
 def _own(unit: UnitOfWork) -> Select[Agent]:

@@ -128,7 +128,7 @@ class AgentRunner:
     async def _decide(self, row: DueRun) -> bool:
         """Decide on a run, and return whether it has a text to send."""
         async with self._unit(row) as unit:
-            run = await queries.get_run(unit, row.id, lock=True)
+            run = await queries.lock_run(unit, row.id)
             situation = await situations.read(unit, run)
             if situation is None:
                 await unit.delete(run)
@@ -155,7 +155,7 @@ class AgentRunner:
         assert decision.drafted
         async with self._unit(row) as unit:
             await billing.lock(unit)
-            run = await queries.get_run(unit, row.id, lock=True)
+            run = await queries.lock_run(unit, row.id)
             is_own = _is_own(run, row)
             is_paid = is_own and decision.text is not None
             ended = await calls.end(unit, call_id, decision.drafted, is_paid=is_paid)
