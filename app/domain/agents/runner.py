@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+from sqlalchemy import Update, update
+
 from app.db import claims
 from app.db.engine import Database
 from app.domain.agents import pipeline, queries, situations
@@ -23,6 +25,7 @@ from app.domain.agents.pipeline import Decision
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
 from app.domain.kernel.clock import Clock
+from app.domain.kernel.errors import NotFound
 from app.domain.kernel.sql import find_turns, take_turns
 from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -155,14 +158,18 @@ class AgentRunner:
         assert decision.drafted
         async with self._unit(row) as unit:
             await billing.lock(unit)
-            run = await queries.lock_run(unit, row.id)
+            try:
+                run, agent = await queries.lock_run(unit, row.id), await queries.get(unit, agent_id)
+            except NotFound:  # the contact was erased, or the agent deleted: then another one may answer
+                await calls.end(unit, call_id, decision.drafted, is_paid=False)
+                await unit.execute(_give_back(row, self.clock.now()))
+                return False
             is_own = _is_own(run, row)
             is_paid = is_own and decision.text is not None
             ended = await calls.end(unit, call_id, decision.drafted, is_paid=is_paid)
             if not is_own:
                 return False
             run.call_id, run.credits = call_id, 0 if ended.is_refunded else 1
-            agent = await queries.get(unit, agent_id)
             return (await conclude(unit, run, agent, decision)).status == RunStatus.sending
 
     async def _put_off(self, unit: UnitOfWork, run_id: int) -> None:
@@ -175,6 +182,12 @@ class AgentRunner:
 
     def _unit(self, row: DueRun) -> AbstractAsyncContextManager[UnitOfWork]:
         return open_unit(self.database.sessions, Actor(row.account_id, frozenset(), "system"), self.clock, self.notify)
+
+
+def _give_back(row: DueRun, now: datetime) -> Update:
+    """Return the statement that lets a run be claimed again at once, if the claim still holds."""
+    own = AgentRun.account_id == row.account_id, AgentRun.id == row.id, AgentRun.claimed_until == row.claimed_until
+    return update(AgentRun).where(*own, AgentRun.status == RunStatus.running).values(claimed_until=now)
 
 
 def _is_own(run: AgentRun, row: DueRun) -> bool:
