@@ -20,7 +20,10 @@ CROSS JOIN LATERAL (
 ORDER BY m.message_id
 ON CONFLICT (conversation_id) WHERE status = 'waiting' DO UPDATE SET
   message_id = greatest(ai_agent_runs.message_id, excluded.message_id), messages = ai_agent_runs.messages + 1,
-  due_at = least(excluded.due_at, ai_agent_runs.created_at + interval '{LONGEST_BURST} seconds')
+  due_at = least(
+    excluded.due_at,
+    ai_agent_runs.created_at + interval '{LONGEST_BURST} seconds' + (excluded.due_at - excluded.created_at)
+  )
 """
 
 
