@@ -27,12 +27,12 @@ from app.domain.numbers import queries as numbers
 RETRY = timedelta(seconds=30)
 
 # An answer is not sent after a newer message, after a person has answered, or after a pause; the message of a hand-over
-# not after a release; neither while the agent is paused, nor a day after the message. An approved draft is sent
-# whatever happened since.
+# not after a release; neither while the agent is paused, nor a day after the message. An approved draft is sent until
+# the contact's last message is a day old, whatever else happened since.
 FIND_SENDABLE = f"""
 SELECT r.id FROM ai_agent_runs r JOIN ai_agents a ON a.id = r.agent_id {conversations.join("r.contact_id")}
 WHERE r.id = ANY($1::bigint[]) AND r.status = 'sending' AND CASE
-  WHEN r.outcome = 'drafted' THEN true
+  WHEN r.outcome = 'drafted' THEN {conversations.LAST_INBOUND} > now() - interval '{WINDOW.days} day'
   WHEN a.status <> 'active' OR r.created_at < now() - interval '{WINDOW.days} day' THEN false
   WHEN r.outcome = 'handed_over' THEN {conversations.AI_STATE} = 'handed_over'
   ELSE {conversations.AI_STATE} = 'active' AND NOT {sql.has_inbound_after("r.contact_id", "r.message_id")} END

@@ -1,14 +1,17 @@
 """The times for which texts of contacts, and approved drafts, wait."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from app.domain.accounts.scopes import ALL
-from app.domain.agents import service
+from app.domain.agents import drafts, service
 from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
-from tests.factories.agents import add_agent
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.agents import AGENT_RUNS, add_agent
+from tests.factories.conversations import CONVERSATIONS
 
 
 @pytest.fixture
@@ -32,3 +35,25 @@ async def test_a_burst_never_shortens_the_wait_of_an_agent(chat: Chat, agent: in
     await chat.wait(seconds=70)
     await chat.run()
     assert len(await chat.sent()) == 1
+
+
+async def test_an_approved_draft_is_not_sent_once_the_last_text_of_the_contact_is_a_day_old(
+    chat: Chat, agent: int, unit_for: UnitFor
+) -> None:
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await service.update(unit, agent, {"mode": "approve"})
+    await chat.ask("When are you open?")
+    async with unit_for(chat.account) as unit:
+        await drafts.approve(unit, await AGENT_RUNS.only(chat.services, "id"))
+    await ACCOUNTS.change(chat.services, status="suspended")
+    await chat.run()
+    assert await AGENT_RUNS.only(chat.services, "status") == "sending"
+
+    await ACCOUNTS.change(chat.services, status="active")
+    await CONVERSATIONS.change(chat.services, last_inbound_at=chat.clock.now() - timedelta(hours=25))
+    await chat.wait(minutes=1)
+    await chat.run()
+
+    assert await chat.sent() == []
+    assert await AGENT_RUNS.only(chat.services, "outcome") == "superseded"
