@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool, Sessions
@@ -132,6 +132,14 @@ async def _reserve_id(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessag
     return (await unit.execute(taken.returning(CarrierId.message_id))).scalar_one_or_none()
 
 
+async def _renumber(unit: UnitOfWork, carrier: Carrier, inbound: InboundMessage) -> int:
+    """Return another id for a message: a later message was read while it waited, and it is not read with that."""
+    of_carrier = CarrierId.carrier == carrier.key, CarrierId.provider_message_id == inbound.provider_message_id
+    own = update(CarrierId).where(*of_carrier, CarrierId.direction == Direction.inbound)
+    later = own.values(message_id=func.nextval("messages_id_seq")).returning(CarrierId.message_id)
+    return (await unit.execute(later)).scalar_one()
+
+
 async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbound: InboundMessage) -> Arrival:
     conversation = await conversations.find_or_open(
         unit,
@@ -139,6 +147,8 @@ async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbo
         {"first_message": inbound.body, "from_number": contact.phone, "to_number": inbound.to_number},
     )
     counted = sms_parts.count(inbound.body)
+    if id <= (conversation.read_up_to or 0):
+        id = await _renumber(unit, route.carrier, inbound)
     message = Message(
         id=id,
         account_id=unit.actor.account_id,
