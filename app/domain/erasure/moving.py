@@ -20,6 +20,7 @@ from app.domain.crm.models import CrmPush
 from app.domain.events.models import EventRow
 from app.domain.integrations.models import Booking, IntegrationEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import reading
 from app.domain.messages.models import Message
 from app.domain.notices.models import Notice, NoticeKind
 from app.domain.sequences.models import Enrollment, EnrollmentStatus
@@ -103,15 +104,23 @@ async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None
 async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
     """Add the counts of another conversation: the result is unread, open and waiting where either is."""
     before = ConversationChanged.of(unit, target)
-    for name in ("last_message_at", "last_inbound_at", "last_outbound_at", "read_up_to"):
+    for name in ("last_message_at", "last_inbound_at", "last_outbound_at"):
         setattr(target, name, _latest(getattr(source, name), getattr(target, name)))
     target.waiting_since = min(filter(None, (source.waiting_since, target.waiting_since)), default=None)
-    target.unread_count += source.unread_count
+    await _join_reading(unit, source, target)
     target.wrong_number = target.wrong_number or source.wrong_number
     target.assignee_id = target.assignee_id or source.assignee_id
     if "open" in (source.status, target.status):
         target.status, target.snoozed_until = "open", None
     await service.save(unit, target, before)
+
+
+async def _join_reading(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
+    """Mark the joined texts as read up to the place from which on a text was unread in either conversation."""
+    read_up_to = [each.read_up_to or 0 for each in (source, target) if each.unread_count]
+    last = min(read_up_to) if read_up_to else max(source.read_up_to or 0, target.read_up_to or 0)
+    target.read_up_to = last or None
+    target.unread_count = await reading.count_after(unit, target, last) if read_up_to else 0
 
 
 def _latest(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -43,7 +43,7 @@ async def _read(unit: UnitOfWork, conversation: Conversation, fields: ThreadFiel
         raise NotFound(kind="message", id=fields["read_up_to"])
     if seen.id <= (conversation.read_up_to or 0):
         return None
-    return Reading(seen.id, await _count_after(unit, conversation, seen.id))
+    return Reading(seen.id, await count_after(unit, conversation, seen.id))
 
 
 async def _unread(unit: UnitOfWork, conversation: Conversation) -> Reading | None:
@@ -54,7 +54,8 @@ async def _unread(unit: UnitOfWork, conversation: Conversation) -> Reading | Non
     return Reading(latest.id - 1, 1)
 
 
-async def _count_after(unit: UnitOfWork, conversation: Conversation, id: int) -> int:
+async def count_after(unit: UnitOfWork, conversation: Conversation, id: int) -> int:
+    """Return the number of inbound messages of a conversation after an id."""
     same = (Message.account_id == unit.actor.account_id, Message.conversation_id == conversation.id)
     later = (Message.id > id, Message.direction == Direction.inbound)
     return await unit.one(select(func.count()).select_from(Message).where(*same, *later)) or 0

@@ -21,6 +21,8 @@ from app.domain.erasure import service as erasure
 from app.domain.erasure.merging import Merge
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages import queries as messages
+from app.domain.messages import reading
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import Message
 from app.domain.notices.models import Notice
@@ -99,6 +101,27 @@ async def test_messages_and_conversations_of_both_are_one_thread(
     assert await MESSAGES.read(pool, "contact_id", "from_number") == [(into, TO), (into, OTHER)]
     thread = await CONVERSATIONS.only(pool, "contact_id", "unread_count")
     assert thread == (into, 2)
+
+
+async def test_a_text_that_was_unread_before_a_merge_is_unread_until_it_is_read(
+    act: Act, text: Callable[..., Any], pool: Pool
+) -> None:
+    await text("From the second", OTHER)
+    await text("From the first")
+    unread, read = await MESSAGES.read(pool, "id")
+    into, other = await id_of_contact(pool, TO), await id_of_contact(pool, OTHER)
+    thread = await CONVERSATIONS.where(contact_id=into).only(pool, "id")
+    async with act() as unit:
+        await reading.update(unit, thread, {"read_up_to": read})
+
+    await _merge(act, into, other)
+
+    read_up_to, unread_count = await CONVERSATIONS.only(pool, "read_up_to", "unread_count")
+    async with act() as unit:
+        first = await messages.find_first_unread(unit, [(thread, read_up_to)])
+    assert (first, unread_count) == ({(thread, read_up_to): unread}, 2)
+    async with act() as unit:
+        assert (await reading.update(unit, thread, {"read_up_to": read})).unread_count == 0
 
 
 async def test_deliveries_of_events_move_with_the_events(act: Act, account: Opened, pool: Pool) -> None:
