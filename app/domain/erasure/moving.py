@@ -15,7 +15,7 @@ from app.domain.contacts.models import Contact
 from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
-from app.domain.conversations.models import Conversation, ConversationEntry
+from app.domain.conversations.models import UNLISTED, AiState, Conversation, ConversationEntry
 from app.domain.crm.models import CrmPush
 from app.domain.events.models import EventRow
 from app.domain.integrations.models import Booking, IntegrationEvent
@@ -28,6 +28,9 @@ from app.domain.webhooks import erasure as webhooks
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
 """The unit does not read the rows that these statements change."""
+
+AI_STATES = (AiState.none, AiState.active, AiState.paused, AiState.handed_over)
+"""The states of AI agents in conversations; of two that are joined, the later one holds."""
 
 MERGED = "merged"
 BY_ID = (IntegrationEvent, Booking, EventRow, Recipient, Enrollment)
@@ -102,8 +105,10 @@ async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None
 
 
 async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
-    """Add the counts of another conversation: the result is unread, open and waiting where either is."""
+    """Add the counts of another conversation: the result is unread, open, waiting and people's where either is."""
     before = ConversationChanged.of(unit, target)
+    target.sending_number = max(source, target, key=_last_text_at).sending_number
+    target.ai_state = max(source.ai_state, target.ai_state, key=AI_STATES.index)
     for name in ("last_message_at", "last_inbound_at", "last_outbound_at"):
         setattr(target, name, _latest(getattr(source, name), getattr(target, name)))
     target.waiting_since = min(filter(None, (source.waiting_since, target.waiting_since)), default=None)
@@ -121,6 +126,10 @@ async def _join_reading(unit: UnitOfWork, source: Conversation, target: Conversa
     last = min(read_up_to) if read_up_to else max(source.read_up_to or 0, target.read_up_to or 0)
     target.read_up_to = last or None
     target.unread_count = await reading.count_after(unit, target, last) if read_up_to else 0
+
+
+def _last_text_at(conversation: Conversation) -> datetime:
+    return max(filter(None, (conversation.last_inbound_at, conversation.last_outbound_at)), default=UNLISTED)
 
 
 def _latest(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -124,6 +124,23 @@ async def test_a_text_that_was_unread_before_a_merge_is_unread_until_it_is_read(
         assert (await reading.update(unit, thread, {"read_up_to": read})).unread_count == 0
 
 
+@pytest.mark.parametrize(
+    ("kept", "merged", "joined"), [("active", "paused", "paused"), ("none", "handed_over", "handed_over")]
+)
+async def test_a_conversation_that_people_answer_is_theirs_and_of_its_latest_number_after_a_merge(
+    act: Act, text: Callable[..., Any], pool: Pool, kept: str, merged: str, joined: str
+) -> None:
+    await text("From the first")
+    await text("From the second", OTHER)
+    into, other = await id_of_contact(pool, TO), await id_of_contact(pool, OTHER)
+    await CONVERSATIONS.where(contact_id=into).change(pool, ai_state=kept, sending_number="+15002000001")
+    await CONVERSATIONS.where(contact_id=other).change(pool, ai_state=merged, sending_number="+15002000002")
+
+    await _merge(act, into, other)
+
+    assert await CONVERSATIONS.only(pool, "ai_state", "sending_number") == (joined, "+15002000002")
+
+
 async def test_deliveries_of_events_move_with_the_events(act: Act, account: Opened, pool: Pool) -> None:
     into, other = await _pair(act)
     event = (await EVENTS.where(contact_id=other.id).read(pool, "id"))[0]
