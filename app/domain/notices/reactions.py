@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.domain.accounts import sql as accounts
+from app.domain.agents import sql as agents
 from app.domain.billing.events import LowBalance
 from app.domain.consent.recognition import NOTHING, IntentKind
 from app.domain.conversations import sql as conversations
@@ -44,7 +45,8 @@ LEFT JOIN notice_preferences p ON p.user_id = u.id AND p.kind = f.kind
 WHERE CASE WHEN f.is_of_owners THEN {accounts.IS_OWNER}
     ELSE u.id = coalesce(f.user_id, {conversations.ASSIGNEE}, u.id) END
   AND 'user:' || u.id <> f.actor
-  AND NOT (f.kind = 'new_message' AND coalesce({conversations.AI_STATE} = 'active', false))
+  AND NOT (f.kind = 'new_message' AND coalesce({conversations.AI_STATE} = 'active', false)
+    AND {agents.has_answering("f.account_id")})
   AND (coalesce(p.in_browser, true) OR coalesce(p.by_mail, f.is_mailed))
 ORDER BY u.id, f.contact_id
 ON CONFLICT (user_id, contact_id) WHERE kind = 'new_message' AND read_at IS NULL

@@ -30,6 +30,7 @@ from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.conftest import Recorded, SetClock, UnitFor
 from tests.factories.accounts import WAITING_MAILS, add_user, id_of_user
+from tests.factories.agents import AGENTS, add_agent
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.notices import NOTICES
@@ -144,6 +145,8 @@ async def test_reading_a_conversation_reads_the_notices_of_its_texts_for_all_use
 async def test_a_text_that_an_agent_answers_and_an_opt_out_are_not_noticed(
     services: Services, account: Opened, people: dict[str, int]
 ) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+        await add_agent(unit)
     id = await text_in(services, account, "STOP")
     await CONVERSATIONS.where(id=id).change(services, ai_state="active")
 
@@ -151,6 +154,22 @@ async def test_a_text_that_an_agent_answers_and_an_opt_out_are_not_noticed(
     await text_in(services, account, "A question")
 
     assert await NOTICES.count(services) == 0
+
+
+@pytest.mark.parametrize("change", [{"status": "paused"}, {"mode": "approve"}, {"mode": "shadow"}, None])
+async def test_a_text_is_noticed_once_no_agent_answers_it_any_more(
+    services: Services, account: Opened, people: dict[str, int], change: dict[str, Any] | None
+) -> None:
+    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+        await add_agent(unit)
+    id = await text_in(services, account)
+    await CONVERSATIONS.where(id=id).change(services, ai_state="active")
+    await NOTICES.delete(services)
+
+    await (AGENTS.change(services, **change) if change else AGENTS.delete(services))
+    await text_in(services, account, "A question")
+
+    assert [len(await unread(services, people[name])) for name in ("owner", "bob")] == [1, 1]
 
 
 async def test_a_user_who_assigns_a_conversation_to_himself_gets_no_notice(
