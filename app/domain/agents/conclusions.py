@@ -89,7 +89,7 @@ async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Ver
     if agent.hand_over_to is not None:
         with suppress(NotFound):  # the user was removed: the conversation stays unassigned
             await service.assign(unit, run.conversation_id, agent.hand_over_to)
-    summary = run.summary = f"{agent.name} handed over: {verdict.reason}"
+    summary = run.summary = f"{agent.name} handed over: {verdict.reason}"[: notes.MAX_LENGTH]
     await notes.add(unit, run.conversation_id, summary)
     end(unit, run, Outcome.handed_over)
     if verdict.action is Action.hand_over and agent.mode == AgentMode.auto:

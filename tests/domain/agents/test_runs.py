@@ -228,6 +228,12 @@ async def test_a_failed_or_unsuitable_answer_is_handed_over_and_refunded(
     assert await balance_of(chat.services) == 999
 
 
+async def test_a_reply_with_hundreds_of_faults_is_handed_over_at_once(chat: Chat, agent: int) -> None:
+    chat.writers = writers(Typist([[" ".join(map(str, range(1000, 1200)))]]))
+
+    assert await chat.ask("How much is a haircut?") == ("handed_over", "output")
+
+
 async def test_a_text_that_arrives_during_the_draft_supersedes_it(chat: Chat, agent: int) -> None:
     async def interrupt() -> None:
         model.before = None
