@@ -155,15 +155,20 @@ def _variables(command: "Command", given: dict[str, Any]) -> dict[str, Any]:
     sent = {name: value for name, value in given.items() if value is not None and value != []}
     for name, value in sent.items():
         if command.variables[name].single["type"] == "object":
-            sent[name] = [_json(name, each) for each in value] if isinstance(value, list) else _json(name, value)
+            label = _label(command.variables[name])
+            sent[name] = [_json(label, each) for each in value] if isinstance(value, list) else _json(label, value)
     try:
-        return Acceptor(command.variables.values()).values(sent)
+        return Acceptor(command.variables.values(), closed=True).values(sent)
     except Unacceptable as fault:
         raise typer.BadParameter(str(fault)) from None
 
 
-def _json(name: str, text: str) -> Any:
+def _label(variable: "Variable") -> str:
+    return variable.name.upper() if _is_argument(variable) else f"--{variable.name.replace('_', '-')}"
+
+
+def _json(label: str, text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as fault:
-        raise typer.BadParameter(f"--{name} must be JSON: {fault}.") from None
+        raise typer.BadParameter(f"{label} must be JSON: {fault}.") from None

@@ -69,7 +69,9 @@ def _record(record: Mapping[str, Any]) -> str:
 
 
 def _field(name: str, value: object) -> str:
-    """Return a field on one line, or its records below its name."""
+    """Return a field on one line, or below its name its records, or its texts with commas, one on a line."""
+    if _is_words(value) and any("," in each for each in value):
+        return f"{name}\n{indent(_table(value), '  ')}"
     if _has_records(value):
         return f"{name}\n{indent(as_text(value), '  ')}"
     return f"{name:20} {_cell(value)}".rstrip()

@@ -42,20 +42,23 @@ class Acceptor:
 
     Members that are no variable are ignored, unless it is `strict`: then they are refused, a list takes no single
     value, and the limits of the schema apply, so that exactly the values that the schema of a tool describes pass.
-    Other surfaces leave the limits to the domain, whose errors are more specific. With `forms`, it reads the values
-    that form tools send as they mean it: see `forms` of the directive `@rest`.
+    Other surfaces leave the limits to the domain, whose errors are more specific; with `closed`, they refuse unknown
+    members as well. With `forms`, it reads the values that form tools send as they mean it: see `forms` of the
+    directive `@rest`.
     """
 
-    def __init__(self, variables: Iterable[Variable], *, forms: bool = False, strict: bool = False) -> None:
+    def __init__(
+        self, variables: Iterable[Variable], *, forms: bool = False, strict: bool = False, closed: bool = False
+    ) -> None:
         variables = list(variables)
-        self._rows = [
-            (variable.name, variable.required, _Checks(variable.types, strict=strict).make(variable.schema))
-            for variable in variables
-        ]
-        self._strict = strict
+        self._closed = closed or strict
+        self._rows = [(each.name, each.required, self._check(each, strict)) for each in variables]
         self._casts = {variable.name: (variable.many is not None, _cast(variable.single)) for variable in variables}
         self._attested = [(variable.name, variable.attested) for variable in variables if variable.attested]
         self._forms = {variable.name: variable for variable in variables} if forms else {}
+
+    def _check(self, variable: Variable, strict: bool) -> Check:
+        return _Checks(variable.types, strict=strict, closed=self._closed).make(variable.schema)
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the variables of a JSON object, without omitted ones.
@@ -65,7 +68,7 @@ class Acceptor:
         for name, code in self._attested:
             if given.get(name) is not True:
                 raise Unattested(code)
-        return _take(self._rows, self._filled_in(given), strict=self._strict)
+        return _take(self._rows, self._filled_in(given), closed=self._closed)
 
     def texts(self, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return the variables of texts: all texts for a list, otherwise the last one. Raises `Unacceptable`."""
@@ -92,14 +95,14 @@ def _is_spelled(variable: Variable, value: object) -> bool:
     return isinstance(value, str) and variable.single["type"] != "string"
 
 
-def _take(rows: Sequence[Row], given: Mapping[str, Any], prefix: str = "", *, strict: bool = False) -> dict[str, Any]:
+def _take(rows: Sequence[Row], given: Mapping[str, Any], prefix: str = "", *, closed: bool = False) -> dict[str, Any]:
     taken: dict[str, Any] = {}
     for name, required, check in rows:
         if name in given:
             taken[name] = check(given[name], prefix + name)
         elif required:
             raise Unacceptable(f"{prefix}{name}", "is required.")
-    if strict and len(taken) < len(given):
+    if closed and len(taken) < len(given):
         raise _unknown(next(name for name in given if name not in taken), [name for name, _, _ in rows], prefix)
     return taken
 
@@ -113,9 +116,10 @@ def _unknown(name: str, known: Sequence[str], prefix: str) -> Unacceptable:
 class _Checks:
     """Creates the checks of schemas, which may refer to named types."""
 
-    def __init__(self, types: Mapping[str, Json], *, strict: bool) -> None:
+    def __init__(self, types: Mapping[str, Json], *, strict: bool, closed: bool) -> None:
         self._types = types
         self._strict = strict
+        self._closed = closed
         self._made: dict[str, Check] = {}
 
     def make(self, schema: Json) -> Check:
@@ -155,7 +159,7 @@ class _Checks:
         def check(value: object, name: str) -> dict[str, Any]:
             if not isinstance(value, dict):
                 raise Unacceptable(name, "must be an object.")
-            return _take(rows, value, f"{name}.", strict=self._strict)
+            return _take(rows, value, f"{name}.", closed=self._closed)
 
         return check
 

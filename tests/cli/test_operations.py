@@ -217,6 +217,8 @@ def test_a_sequence_is_made_of_steps_in_json(messaging: Run, account: int, ask: 
         (("key", "revoke", 999_999), 1, "messaging: No API key with id 999999.\n"),
         (("account", "update", "--region", "XX"), 1, "messaging: region must be the two letters of a country"),
         (("sequence", "create", "Welcome", "--step", "Hello"), 2, "--step must be JSON"),
+        (("agent", "update", 1, "{mode: auto}"), 2, "Invalid value: CHANGES must be JSON"),
+        (("agent", "update", 1, '{"moode": "auto"}'), 2, "changes.moode is not known. Did you mean changes.mode?"),
         (("sequence", "create", "Welcome", "--step", "{}"), 2, "step[0].delay_minutes is required."),
         (("user", "role", 1, "boss"), 2, "ROLE cannot be 'boss': it must be one of 'owner', 'member', 'service'."),
         (("number", "pase"), 2, "No such command 'pase'. Did you mean 'pause', 'pace'? `messaging number -h` shows"),
@@ -262,6 +264,11 @@ def test_a_record_shows_its_records_as_tables(messaging: Run, account: int) -> N
 def test_a_record_of_one_field_is_shown_as_its_value() -> None:
     assert as_text({"id": 1, "creator": {"label": "setup"}}) == "id                   1\ncreator              setup"
     assert as_text([{"creator": {"label": "setup"}}]) == "creator\nsetup"
+
+
+def test_texts_with_commas_are_shown_one_on_a_line() -> None:
+    assert as_text({"bodies": ["Hi, Ann", "Hello"], "id": 1}) == "bodies\n  Hi, Ann\n  Hello\nid                   1"
+    assert as_text({"tags": ["new", "vip"]}) == "tags                 new, vip"
 
 
 def test_values_whose_names_are_data_are_shown_with_their_names() -> None:

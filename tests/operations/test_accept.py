@@ -126,6 +126,16 @@ def test_a_tool_refuses_names_that_it_does_not_know_and_single_values(
     assert strict.values(GOOD) == GOOD
 
 
+def test_a_closed_object_refuses_unknown_members_at_each_depth(tmp_path: Path) -> None:
+    closed = Acceptor(variables(tmp_path), closed=True)
+
+    with pytest.raises(Unacceptable, match=r"^fone is not known\. Did you mean phone\?$"):
+        closed.values({"phone": "1", "fone": "1"})
+    with pytest.raises(Unacceptable, match=r"^place\.tag is not known\."):
+        closed.values({"phone": "1", "place": {"city": "Oslo", "tag": "x"}})
+    assert closed.values({"phone": "1", "tags": "vip"}) == {"phone": "1", "tags": ["vip"]}
+
+
 NESTED = """
 input Filter { all: [Filter!], not: Filter, tag: String }
 type Query { find(filter: Filter): String }
