@@ -17,6 +17,7 @@ from app.domain.writing.writer import ANSWERED, Brief, Failure, Passage
 
 DISCLOSURE = "I am an automated assistant of {company}. Ask for a person at any time, and one will answer you."
 UNGROUNDED = "The knowledge has no passage that is close enough to the message."
+NO_ANSWER = "No AI is connected, and no question of the FAQ is close enough to the message."
 
 _GRAVE = (Severity.error, Severity.high)
 _CLAIM = re.compile(
@@ -60,7 +61,8 @@ async def consider(unit: UnitOfWork, writers: Writers, situation: Situation) -> 
         return Decision(verdicts, text=DISCLOSURE.format(company=situation.company_name or "this business"))
     passages = await retrieval.find(unit, situation.agent.id, situation.message)
     if not _is_grounded(writers, passages):
-        return Decision([*verdicts, Verdict(GateName.grounding, Action.hand_over, UNGROUNDED)], passages)
+        reason = UNGROUNDED if writers.model else NO_ANSWER
+        return Decision([*verdicts, Verdict(GateName.grounding, Action.hand_over, reason)], passages)
     grounded = [*verdicts, Verdict(GateName.grounding, Action.passed)]
     return Decision(grounded, passages, situation.brief(passages))
 

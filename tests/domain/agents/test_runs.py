@@ -71,7 +71,7 @@ async def test_a_question_that_the_faq_does_not_answer_is_handed_over_with_one_t
     assert await state_of(chat) == "handed_over"
     assert await WRITER_CALLS.count(chat.services) == 0
     summary = (await AGENT_RUNS.read(chat.services, "summary"))[0]
-    assert summary.startswith("Robin handed over: The knowledge has no passage")
+    assert summary.startswith("Robin handed over: No AI is connected, and no question of the FAQ")
     assert await CONVERSATION_ENTRIES.where(kind="note").only(chat.services, "body", "actor") == (
         summary,
         f"agent:{agent}",
