@@ -43,8 +43,8 @@ async def fill_in(screen: Screen) -> None:
     await choose(page, "Action 1", "Add a tag")
     await screen.fill("Tag", "hungry")
     await screen.press("Add an action")
-    await choose(page, "Action 2", "Mail the owners")
-    await screen.fill("Text of the e-mail", "A contact asks for the menu.")
+    await choose(page, "Action 2", "Notify the owners")
+    await screen.fill("Text of the notice", "A contact asks for the menu.")
     await screen.press("Move up")
 
 
@@ -69,7 +69,7 @@ async def test_an_automation_is_made_activated_and_explains_its_run(
     await screen.press("Refresh")
     await page.locator("summary").first.focus()
     await page.keyboard.press("Enter")
-    await screen.sees("mail the owners “A contact asks for the menu.”")
+    await screen.sees("notify the owners “A contact asks for the menu.”")
     await screen.sees("add the tag hungry")
     await screen.check(pictures, "automation-runs")
 

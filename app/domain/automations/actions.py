@@ -66,7 +66,7 @@ WORDS: Mapping[str, str] = {
     ActionKind.assign: "assign the contact to user {user_id}",
     ActionKind.enroll: "enroll in drip sequence {sequence_id}",
     ActionKind.exit_drips: "end all drip sequences",
-    ActionKind.notify: "mail the owners “{text}”",
+    ActionKind.notify: "notify the owners “{text}”",
     ActionKind.webhook: "report “{text}” to webhooks",
     ActionKind.ai_on: "let AI agents answer",
     ActionKind.ai_off: "pause AI agents",

@@ -19,7 +19,7 @@ TEMPLATES = (
     AutomationTemplate(
         "missed_reply",
         "Missed reply",
-        "Tag a contact who has waited four hours for an answer, and mail the owners.",
+        "Tag a contact who has waited four hours for an answer, and notify the owners.",
         {"kind": "missed_reply", "hours": 4},
         [
             {"kind": "add_tag", "tag": "waiting"},

@@ -84,7 +84,7 @@ function Value({ action, error, set }: ValueProps) {
     case 'webhook':
       return (
         <Textarea
-          label={action.kind === 'notify' ? 'Text of the e-mail' : 'Text of the event'}
+          label={action.kind === 'notify' ? 'Text of the notice' : 'Text of the event'}
           required
           autosize
           maxLength={500}

@@ -40,7 +40,7 @@ export const ACTIONS: Record<Action['kind'], string> = {
   assign: 'Assign the contact',
   enroll: 'Begin a sequence',
   exit_drips: 'End all sequences',
-  notify: 'Mail the owners',
+  notify: 'Notify the owners',
   webhook: 'Report to webhooks',
   ai_on: 'Let AI agents answer',
   ai_off: 'Pause AI agents',
