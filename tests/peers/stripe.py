@@ -183,6 +183,8 @@ class StripePeer:
                 return self.objects[id] | {"latest_charge": self.objects[self.objects[id]["latest_charge"]]}
             case ["invoice_payments"]:
                 return _list([each for each in self._all("invoice_payment") if _is_asked(each, query)])
+            case ["checkout", "sessions"]:
+                return _list([each for each in self._all("checkout.session") if query.items() <= each.items()])
             case ["disputes"]:
                 intent = query["payment_intent"]
                 return _list([each for each in self._all("dispute") if each["payment_intent"] == intent])

@@ -133,11 +133,20 @@ class Stripe:
 
     def _start(self, order: Order) -> Checkout:
         customer = order.customer or self._create_customer(order)
+        if order.plan:
+            self._close_plan_pages(customer)
         session = self._client.v1.checkout.sessions.create(
             _session_of(order, customer),  # pyright: ignore[reportArgumentType] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
         )
         return Checkout(session.url or "", customer, session.id)
+
+    def _close_plan_pages(self, customer: str) -> None:
+        """Expire the open pages on which a customer pays a plan, so that no two of them are paid."""
+        sessions = self._client.v1.checkout.sessions
+        for each in sessions.list({"customer": customer, "status": "open"}).auto_paging_iter():
+            if each.mode == "subscription":
+                sessions.expire(each.id)
 
     def _create_customer(self, order: Order) -> str:
         facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}

@@ -190,6 +190,19 @@ async def test_a_plan_adds_its_credits_each_month_until_it_ends(
         assert [plan.status for plan in await queries.list_plans(unit)] == [PlanStatus.ended]
 
 
+async def test_a_new_page_for_a_plan_closes_the_earlier_one_so_that_no_two_are_paid(
+    act: OpenUnit, payments: Payments, peer: StripePeer
+) -> None:
+    top_up = await buy(act, payments, 500)
+    async with act() as unit:
+        first = await service.start_plan(unit, payments, "Starter")
+    async with act() as unit:
+        second = await service.start_plan(unit, payments, "Starter")
+
+    pages = [peer.objects[url.rpartition("/")[2]]["status"] for url in (top_up, first, second)]
+    assert pages == ["open", "expired", "open"]
+
+
 async def test_an_invoice_of_a_plan_is_a_payment_only_once_it_is_paid(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
