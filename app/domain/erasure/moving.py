@@ -20,6 +20,7 @@ from app.domain.crm.models import CrmPush
 from app.domain.events.models import EventRow
 from app.domain.integrations.models import Booking, IntegrationEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import queries as messages
 from app.domain.messages import reading
 from app.domain.messages.models import Message
 from app.domain.notices.models import Notice, NoticeKind
@@ -77,6 +78,7 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
     if target is None:
         source.contact_id = into.id
         await unit.save(source)
+    unread = await _find_first_unread(unit, source, target) if target else None
     place = {"contact_id": into.id, "conversation_id": (target or source).id}
     texts = update(Message).where(Message.account_id == unit.actor.account_id, Message.contact_id == other.id)
     await unit.execute(texts.values(place).execution_options(**UNREAD))
@@ -87,7 +89,7 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
     if target is not None:
         entries = update(ConversationEntry).where(ConversationEntry.conversation_id == source.id)
         await unit.execute(entries.values(conversation_id=target.id).execution_options(**UNREAD))
-        await _join(unit, source, target)
+        await _join(unit, source, target, unread)
 
 
 async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None:
@@ -104,7 +106,13 @@ async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None
     await unit.execute(rest.values(contact_id=into.id).execution_options(**UNREAD))
 
 
-async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
+async def _find_first_unread(unit: UnitOfWork, *conversations: Conversation) -> int | None:
+    """Return the id of the first unread text of conversations whose texts were not moved yet."""
+    unread = [(each.id, each.read_up_to) for each in conversations if each.unread_count]
+    return min((await messages.find_first_unread(unit, unread)).values(), default=None)
+
+
+async def _join(unit: UnitOfWork, source: Conversation, target: Conversation, unread: int | None) -> None:
     """Add the counts of another conversation: the result is unread, open, waiting and people's where either is."""
     before = ConversationChanged.of(unit, target)
     target.sending_number = max(source, target, key=_last_text_at).sending_number
@@ -112,7 +120,7 @@ async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) ->
     for name in ("last_message_at", "last_inbound_at", "last_outbound_at"):
         setattr(target, name, _latest(getattr(source, name), getattr(target, name)))
     target.waiting_since = min(filter(None, (source.waiting_since, target.waiting_since)), default=None)
-    await _join_reading(unit, source, target)
+    await _join_reading(unit, source, target, unread)
     target.wrong_number = target.wrong_number or source.wrong_number
     target.assignee_id = target.assignee_id or source.assignee_id
     if "open" in (source.status, target.status):
@@ -120,12 +128,11 @@ async def _join(unit: UnitOfWork, source: Conversation, target: Conversation) ->
     await service.save(unit, target, before)
 
 
-async def _join_reading(unit: UnitOfWork, source: Conversation, target: Conversation) -> None:
-    """Mark the joined texts as read up to the place from which on a text was unread in either conversation."""
-    read_up_to = [each.read_up_to or 0 for each in (source, target) if each.unread_count]
-    last = min(read_up_to) if read_up_to else max(source.read_up_to or 0, target.read_up_to or 0)
+async def _join_reading(unit: UnitOfWork, source: Conversation, target: Conversation, unread: int | None) -> None:
+    """Mark the joined texts as read up to the first one that was unread in either conversation."""
+    last = unread - 1 if unread else max(source.read_up_to or 0, target.read_up_to or 0)
     target.read_up_to = last or None
-    target.unread_count = await reading.count_after(unit, target, last) if read_up_to else 0
+    target.unread_count = await reading.count_after(unit, target, last) if unread else 0
 
 
 def _last_text_at(conversation: Conversation) -> datetime:

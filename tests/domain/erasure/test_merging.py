@@ -124,6 +124,22 @@ async def test_a_text_that_was_unread_before_a_merge_is_unread_until_it_is_read(
         assert (await reading.update(unit, thread, {"read_up_to": read})).unread_count == 0
 
 
+async def test_texts_that_were_read_before_the_first_unread_one_stay_read_through_a_merge(
+    act: Act, text: Callable[..., Any], pool: Pool
+) -> None:
+    await text("A first text")
+    await text("A second text")
+    into = await id_of_contact(pool, TO)
+    thread, last = await CONVERSATIONS.only(pool, "id"), await MESSAGES.last(pool, "id")
+    async with act() as unit:
+        await reading.update(unit, thread, {"read_up_to": last})
+    await text("From another phone", OTHER)
+
+    await _merge(act, into, await id_of_contact(pool, OTHER))
+
+    assert await CONVERSATIONS.only(pool, "unread_count") == 1
+
+
 @pytest.mark.parametrize(
     ("kept", "merged", "joined"), [("active", "paused", "paused"), ("none", "handed_over", "handed_over")]
 )
