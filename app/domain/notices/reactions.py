@@ -46,7 +46,7 @@ WHERE CASE WHEN f.is_of_owners THEN {accounts.IS_OWNER}
     ELSE u.id = coalesce(f.user_id, {conversations.ASSIGNEE}, u.id) END
   AND 'user:' || u.id <> f.actor
   AND NOT (f.kind = 'new_message' AND coalesce({conversations.AI_STATE} = 'active', false)
-    AND {agents.has_answering("f.account_id")})
+    AND {agents.has_answering("f.account_id", conversations.SENDING_NUMBER)})
   AND (coalesce(p.in_browser, true) OR coalesce(p.by_mail, f.is_mailed))
 ORDER BY u.id, f.contact_id
 ON CONFLICT (user_id, contact_id) WHERE kind = 'new_message' AND read_at IS NULL

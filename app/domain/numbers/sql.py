@@ -63,6 +63,12 @@ def find_carrier(number: str, account_id: str, lock: str = "") -> str:
     )
 
 
+def find_id(number: str, account_id: str) -> str:
+    """Return the id of an active number of an account, or null."""
+    own = f"p.phone_number = {number} AND p.status = 'active' AND p.account_id = {account_id}"
+    return f"(SELECT p.id FROM phone_numbers p WHERE {own})"
+
+
 def number_of(id: str) -> str:
     """Return the number with an id, or null."""
     return f"(SELECT p.phone_number FROM phone_numbers p WHERE p.id = {id})"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.agents.models import AgentMode
 from app.domain.billing import alerts
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import InboundMessage
@@ -34,6 +35,7 @@ from tests.factories.agents import AGENTS, add_agent
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.notices import NOTICES
+from tests.factories.numbers import PHONE_NUMBERS, add_number
 
 PHONE = "+12025550143"
 
@@ -170,6 +172,28 @@ async def test_a_text_is_noticed_once_no_agent_answers_it_any_more(
     await text_in(services, account, "A question")
 
     assert [len(await unread(services, people[name])) for name in ("owner", "bob")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("answering", "narrower", "count"),
+    [("own", None, 0), ("other", None, 1), ("all", "approve", 1), ("all", "auto", 0), ("own", "auto", 0)],
+)
+async def test_a_text_is_noticed_if_the_agent_of_its_number_does_not_answer(
+    services: Services, account: Opened, people: dict[str, int], answering: str, narrower: str | None, count: int
+) -> None:
+    other = await add_number(services, account.account_id, "+15002000009")
+    own = await PHONE_NUMBERS.where(phone_number=account.phone_number).only(services, "id")
+    async with unit_of(services, Actor(account.account_id, frozenset(), "test")) as unit:
+        await add_agent(unit, {"number_ids": {"own": [own], "other": [other], "all": []}[answering]})
+        if narrower:
+            await add_agent(unit, {"name": "Ellis", "number_ids": [own], "mode": AgentMode(narrower)})
+    id = await text_in(services, account)
+    await CONVERSATIONS.where(id=id).change(services, ai_state="active")
+    await NOTICES.delete(services)
+
+    await text_in(services, account, "A question")
+
+    assert len(await unread(services, people["bob"])) == count
 
 
 async def test_a_user_who_assigns_a_conversation_to_himself_gets_no_notice(
