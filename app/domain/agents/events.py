@@ -3,10 +3,14 @@
 from dataclasses import dataclass
 
 from app.domain.accounts.scopes import Scope
-from app.domain.agents.models import Agent, AgentRun
+from app.domain.agents.gates import GateName
+from app.domain.agents.models import Agent, AgentRun, Outcome
 from app.domain.kernel.events import Event, UpdateKind, event
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.requests import AGENT
+
+LEFT_TO_PEOPLE = (GateName.window, GateName.unanswered_limit, GateName.hours)
+"""The gates that leave a text without an answer which people may give."""
 
 
 @event
@@ -15,7 +19,8 @@ class AgentState(Event):
     """An AI agent was changed, activated, paused or deleted, or one of its runs came to a result.
 
     It is a live update, not offered to webhooks. `actor` is the label of the actor that changed the agent or decided on
-    the draft; that of the agent for other runs.
+    the draft; that of the agent for other runs. `awaits_person` where an agent left a text to people, who have got no
+    notice of it if the agent was to answer.
     """
 
     name = "agent_state"
@@ -27,6 +32,7 @@ class AgentState(Event):
     agent_id: int | None
     run_id: int | None
     actor: str
+    awaits_person: bool = False
 
     @classmethod
     def of(cls, unit: UnitOfWork, agent: Agent) -> "AgentState":
@@ -37,4 +43,10 @@ class AgentState(Event):
     def of_run(cls, unit: UnitOfWork, run: AgentRun) -> "AgentState":
         """Return the event for a run that came to a result."""
         deciding = f"{AGENT}{run.agent_id}" if run.agent_id else unit.actor.label
-        return cls(agent_id=run.agent_id, run_id=run.id, actor=run.decided_by or deciding)
+        is_left = run.outcome == Outcome.failed or (run.outcome == Outcome.stopped and run.gate in LEFT_TO_PEOPLE)
+        return cls(agent_id=run.agent_id, run_id=run.id, actor=run.decided_by or deciding, awaits_person=is_left)
+
+    @classmethod
+    def of_none(cls, unit: UnitOfWork) -> "AgentState":
+        """Return the event for a text that none of the agents is for any more."""
+        return cls(agent_id=None, run_id=None, actor=unit.actor.label, awaits_person=True)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from app.domain.accounts import sql as accounts
 from app.domain.agents import sql as agents
+from app.domain.agents.events import AgentState
 from app.domain.billing.events import LowBalance
 from app.domain.consent.recognition import NOTHING, IntentKind
 from app.domain.conversations import sql as conversations
@@ -29,7 +30,8 @@ LOW_BALANCE = (
     "once the credits are spent. Add credits to go on sending; this notice is not repeated until then."
 )
 
-# An agent that answers needs no person; a text to an assigned conversation is for the assignee.
+# An agent that answers needs no person: then a text is noticed once the agent has left it to people. A text to an
+# assigned conversation is for the assignee.
 ADD = f"""
 INSERT INTO notices AS n
   (account_id, user_id, kind, contact_id, subject_id, title, body, count, is_shown, mail_at, created_at)
@@ -45,8 +47,8 @@ LEFT JOIN notice_preferences p ON p.user_id = u.id AND p.kind = f.kind
 WHERE CASE WHEN f.is_of_owners THEN {accounts.IS_OWNER}
     ELSE u.id = coalesce(f.user_id, {conversations.ASSIGNEE}, u.id) END
   AND 'user:' || u.id <> f.actor
-  AND NOT (f.kind = 'new_message' AND coalesce({conversations.AI_STATE} = 'active', false)
-    AND {agents.has_answering("f.account_id", conversations.SENDING_NUMBER)})
+  AND (f.kind <> 'new_message' OR (f.actor <> '') = (coalesce({conversations.AI_STATE} = 'active', false)
+    AND {agents.has_answering("f.account_id", conversations.SENDING_NUMBER)}))
   AND (coalesce(p.in_browser, true) OR coalesce(p.by_mail, f.is_mailed))
 ORDER BY u.id, f.contact_id
 ON CONFLICT (user_id, contact_id) WHERE kind = 'new_message' AND read_at IS NULL
@@ -123,8 +125,10 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
     match event.name:
         case NewMessage.name:
             name = " ".join(filter(None, (said["contact_first_name"], said["contact_last_name"]))) or "a contact"
-            title = f"New text from {name}"
-            yield Fact(of_account, NoticeKind.new_message, event.created_at, title, contact_id=event.contact_id)
+            yield _text(event, f"New text from {name}")
+        case AgentState.name if said.get("awaits_person"):
+            title = "An AI agent left a text to people"
+            yield replace(_text(event, title), actor=said["actor"])
         case ConversationChanged.name:
             yield from _changes(event)
         case LowBalance.name:
@@ -135,6 +139,10 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
             yield replace(fact, contact_id=event.contact_id, subject_id=said.get("subject_id"))
         case _:
             pass
+
+
+def _text(event: OutboxEvent, title: str) -> Fact:
+    return Fact(event.account_id, NoticeKind.new_message, event.created_at, title, contact_id=event.contact_id)
 
 
 def _changes(event: OutboxEvent) -> Iterator[Fact]:
@@ -159,14 +167,18 @@ def _is_read(event: OutboxEvent) -> bool:
 
 
 def _joined(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """Join the texts of a contact, because a statement can change its notice once only."""
-    texts: dict[int | None, Fact] = {}
+    """Join the texts of a contact, because a statement can change its notice once only.
+
+    Texts that an agent left to people are joined apart: `ADD` takes either these or the others.
+    """
+    texts: dict[tuple[int | None, bool], Fact] = {}
     for fact in facts:
         if fact.kind is not NoticeKind.new_message:
             yield fact
             continue
-        earlier = texts.get(fact.contact_id)
-        texts[fact.contact_id] = replace(fact, count=earlier.count + 1) if earlier else fact
+        place = fact.contact_id, bool(fact.actor)
+        earlier = texts.get(place)
+        texts[place] = replace(fact, count=earlier.count + 1) if earlier else fact
     yield from texts.values()
 
 

@@ -51,6 +51,10 @@ class Chat:
         assert isinstance(inbox, Inbox)
         inbound = InboundMessage(f"in-{self.phone}-{self.count}", self.phone, self.account.phone_number, body)
         await inbox.receive("sandbox", inbound)
+        await self.dispatch()
+
+    async def dispatch(self) -> None:
+        """Dispatch all events."""
         dispatcher = replace(open_dispatcher(self.services), clock=self.clock)
         while await dispatcher.due():
             await dispatcher.run()
