@@ -1,5 +1,6 @@
 """Add, change and remove watched keywords."""
 
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from sqlalchemy import select
@@ -38,7 +39,7 @@ async def watch(unit: UnitOfWork, keyword: str, fields: KeywordFields | None = N
     """
     word = keywords.check(keyword)
     values = await _checked(unit, fields or {})
-    _check_scopes(unit, asks=bool(values.get("reply") or values.get("double_opt_in")), opts_in=values.get("opts_in"))
+    _check_scopes(unit, values)
     await _lock(unit)
     watched = {row.keyword: row for row in await queries.list_keywords(unit)}
     if word in watched:
@@ -56,7 +57,7 @@ async def change(unit: UnitOfWork, id: int, fields: KeywordFields) -> WatchedKey
     row = await queries.lock_keyword(unit, id)
     for name, value in values.items():
         setattr(row, name, value)
-    _check_scopes(unit, asks=bool(row.reply or row.double_opt_in), opts_in=row.opts_in)
+    _check_scopes(unit, {"reply": row.reply, "opts_in": row.opts_in, "double_opt_in": row.double_opt_in})
     await unit.save(row)
     return row
 
@@ -79,9 +80,11 @@ async def _checked(unit: UnitOfWork, fields: KeywordFields) -> dict[str, Any]:
     return dict(fields)
 
 
-def _check_scopes(unit: UnitOfWork, *, asks: bool, opts_in: bool | None) -> None:
+def _check_scopes(unit: UnitOfWork, values: Mapping[str, Any]) -> None:
+    """Require the scopes of the same acts by hand: a double opt-in asks, and then records consent and adds a tag."""
+    asks, opts_in = values.get("reply") or values.get("double_opt_in"), values.get("opts_in")
     needed = [Scope.messages_send] if asks else []
-    scopes.require(unit.actor, [*needed, Scope.contacts_write] if opts_in else needed)
+    scopes.require(unit.actor, [*needed, Scope.contacts_write] if opts_in or values.get("double_opt_in") else needed)
 
 
 async def _lock(unit: UnitOfWork) -> None:

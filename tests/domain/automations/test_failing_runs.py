@@ -131,7 +131,12 @@ async def test_a_keyword_needs_the_scope_of_its_reply_and_of_the_consent_that_it
     perform: Act, services: Services, unit_for: UnitFor, account: Opened
 ) -> None:
     plain = await perform(watching.watch, "menu")
-    for fields, scope in (({"reply": "Hi"}, "messages:send"), ({"opts_in": True}, "contacts:write")):
+    for fields, scope in (
+        ({"reply": "Hi"}, "messages:send"),
+        ({"opts_in": True}, "contacts:write"),
+        ({"double_opt_in": True}, "messages:send"),
+        ({"double_opt_in": True}, "contacts:write"),
+    ):
         for verb in (
             lambda unit, fields=fields: watching.watch(unit, "join", fields),
             lambda unit, fields=fields: watching.change(unit, plain.id, fields),
