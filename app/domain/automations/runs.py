@@ -1,7 +1,7 @@
 """Start runs of automations: for events, and for contacts that are found at a time."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -13,7 +13,14 @@ from app.domain.accounts import queries as accounts
 from app.domain.automations import queries, triggers
 from app.domain.automations.keywords import is_reserved
 from app.domain.automations.models import Automation, AutomationStatus
-from app.domain.automations.shapes import Action, AskAction, EventTrigger, SendAction, Trigger
+from app.domain.automations.shapes import (
+    Action,
+    AskAction,
+    BirthdayTrigger,
+    EventTrigger,
+    ScheduleTrigger,
+    SendAction,
+)
 from app.domain.consent.recognition import NOTHING
 from app.domain.contacts import sql as contacts
 from app.domain.conversations import sql as conversations
@@ -64,6 +71,15 @@ ON CONFLICT (automation_id, contact_id, key) DO NOTHING
 FIND_DUE_ACCOUNTS = """
 SELECT DISTINCT account_id FROM automations WHERE status = 'active' AND next_at <= $1 LIMIT 100
 """
+
+
+class Search(NamedTuple):
+    """A source of contacts `c`, the condition on them, the key of their runs, and the parameters of these."""
+
+    source: str
+    which: str
+    key: str
+    values: dict[str, Any]
 
 
 class Triggered(NamedTuple):
@@ -129,7 +145,7 @@ async def start_due(unit: UnitOfWork) -> int:
     found = await unit.all(due.order_by(Automation.id).with_for_update(skip_locked=True))
     zone = (await accounts.get_own(unit)).time_zone
     for automation in found:
-        await _start_many(unit, automation, zone or "UTC")
+        await _start_many(unit, automation, zone)
         later = triggers.next_at(automation.trigger, now, zone)
         await unit.execute(update(Automation).where(Automation.id == automation.id).values(next_at=later))
     if found:
@@ -166,32 +182,42 @@ async def _start(batch: Batch, event: OutboxEvent, automation: Triggered, chain:
     await batch.connection.execute(START, event.account_id, automation.id, event.contact_id, key, chain, *facts)
 
 
-async def _start_many(unit: UnitOfWork, automation: Automation, zone: str) -> None:
-    compiler = Compiler(unit.clock.now())
+async def _start_many(unit: UnitOfWork, automation: Automation, zone: str | None) -> None:
+    now = unit.clock.now()
+    found = _search(automation, now, zone)
+    if found is None:
+        return
+    compiler = Compiler(now)
     which = compiler.compile(filters.load(automation.filter)) if automation.filter else "true"
-    source, condition, key, values = _search(automation.trigger, zone)
-    statement = START_MANY.format(key=key, source=source, which=f"({which}) AND {condition}")
+    statement = START_MANY.format(key=found.key, source=found.source, which=f"({which}) AND {found.which}")
     common = {"automation_id": automation.id, "account_id": unit.actor.account_id, "most": MAX_DAILY}
-    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": unit.clock.now()}
-    await unit.execute(text(statement), compiler.parameters | common | payload | values)
+    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": now}
+    await unit.execute(text(statement), compiler.parameters | common | payload | found.values)
 
 
-def _search(trigger: Trigger, zone: str) -> tuple[str, str, str, dict[str, Any]]:
-    """Return the source of contacts `c`, the condition on them, the key of their runs, and the parameters."""
-    today = "CAST(:now AS timestamptz) AT TIME ZONE :zone"
+def _search(automation: Automation, now: datetime, zone: str | None) -> Search | None:
+    """Return the search for the contacts of an automation that is due; None if its time has yet to come."""
+    trigger = automation.trigger
     match trigger:
         case {"kind": "missed_reply"}:
             waits = conversations.waits_since(
                 "CAST(:now AS timestamptz) - CAST(:hours AS interval)", "interval '1 day'"
             )
             source = f"{conversations.WAITING} {contacts.join('v.contact_id')}"
-            return source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])}
-        case {"kind": "birthday"}:
-            condition = f"right(c.custom_fields ->> :field, 5) = to_char({today}, 'MM-DD')"
-            values = {"field": trigger["field"], "zone": zone}
-            return contacts.SOURCE, condition, f"to_char({today}, '\"birthday/\"YYYY')", values
+            return Search(source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])})
+        case {"kind": "birthday"} | {"kind": "schedule"} if automation.next_at:
+            day = triggers.find_day(trigger, automation.next_at, now, zone)
+            return None if day is None else _search_on(trigger, day)
         case _:
-            return contacts.SOURCE, "true", f"to_char({today}, '\"schedule/\"YYYY-MM-DD')", {"zone": zone}
+            return None
+
+
+def _search_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> Search:
+    """Return the search for the contacts of a day."""
+    if trigger["kind"] == "schedule":
+        return Search(contacts.SOURCE, "true", ":key", {"key": f"schedule/{day}"})
+    values = {"key": f"birthday/{day.year}", "field": trigger["field"], "day": f"{day:%m-%d}"}
+    return Search(contacts.SOURCE, "right(c.custom_fields ->> :field, 5) = :day", ":key", values)
 
 
 async def _find_chains(connection: Connection, about: Sequence[OutboxEvent]) -> dict[int, list[int] | None]:

@@ -1,7 +1,7 @@
 """Triggers of automations: their checks, their words and their times."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -90,13 +90,32 @@ def next_at(trigger: Trigger, now: datetime, zone: str | None) -> datetime | Non
             return _next_time(trigger, now, ZoneInfo(zone or "UTC"))
 
 
+def find_day(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: datetime, zone: str | None) -> date | None:
+    """Return the day of a trigger's latest time; None for one before the day of `at`, whose time is still to come.
+
+    `at` is what `next_at` returned, perhaps for another zone, because an account may change its own.
+    """
+    there = ZoneInfo(zone or "UTC")
+    today = now.astimezone(there).date()
+    days = (today - timedelta(days=before) for before in range(9))
+    day = next(each for each in days if _is_on(trigger, each) and _time_on(trigger, each, there, now) <= now)
+    return day if day >= at.astimezone(there).date() else None
+
+
 def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: ZoneInfo) -> datetime:
-    today, at = now.astimezone(zone).date(), time(*divmod(trigger["minute"], 60))
-    days = (datetime.combine(today + timedelta(days=after), at, zone) for after in range(9))
-    wanted = trigger["weekdays"] if trigger["kind"] == "schedule" else range(1, 8)
-    return next(
-        day.astimezone(now.tzinfo) for day in days if day.isoweekday() in wanted and day.astimezone(now.tzinfo) > now
-    )
+    today = now.astimezone(zone).date()
+    days = (today + timedelta(days=after) for after in range(9))
+    times = (_time_on(trigger, each, zone, now) for each in days if _is_on(trigger, each))
+    return next(each for each in times if each > now)
+
+
+def _is_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> bool:
+    return trigger["kind"] == "birthday" or day.isoweekday() in trigger["weekdays"]
+
+
+def _time_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date, zone: ZoneInfo, now: datetime) -> datetime:
+    """Return the time of a trigger on a day of a zone, in the time zone of `now`."""
+    return datetime.combine(day, time(*divmod(trigger["minute"], 60)), zone).astimezone(now.tzinfo)
 
 
 def _weekdays(given: Sequence[Weekday] | None) -> list[int]:

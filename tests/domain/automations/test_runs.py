@@ -199,7 +199,7 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
         if born.endswith("02-30"):
             born = f"1980-{(today + timedelta(days=40)):%m-%d}"
         await perform(contacts.create, {"phone": phone, "custom_fields": {"born": born}})
-    await enable(perform, {"kind": "birthday", "field": "born", "at": "10:00"}, {"kind": "add_tag", "tag": "party"})
+    await enable(perform, {"kind": "birthday", "field": "born", "at": "00:00"}, {"kind": "add_tag", "tag": "party"})
     await enable(perform, {"kind": "missed_reply", "hours": 2}, {"kind": "add_tag", "tag": "waits"})
     await enable(perform, {"kind": "schedule", "at": "00:00"}, {"kind": "add_tag", "tag": "daily"})
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello?"))

@@ -1,0 +1,72 @@
+"""Automations with a time: the day that a run is of, when it starts late, and after the account changed its zone."""
+
+from datetime import UTC, datetime, timedelta
+
+from app.domain.accounts import service as accounts
+from app.domain.automations import runs
+from app.domain.contacts import custom_fields
+from app.domain.contacts.custom_fields import NewField
+from app.domain.contacts.models import CustomFieldType
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.domain.automations.test_runs import add_ann, enable
+from tests.domain.conftest import Act, UnitFor
+from tests.factories.automations import AUTOMATION_RUNS, AUTOMATIONS
+from tests.factories.clocks import At
+
+DAY = datetime(2101, 3, 1, tzinfo=UTC)
+TAG = {"kind": "add_tag", "tag": "found"}
+
+
+async def look(unit_for: UnitFor, account: Opened, at: datetime) -> None:
+    async with unit_for(account) as unit:
+        unit.clock = At(at)
+        await runs.start_due(unit)
+
+
+async def enable_birthday(perform: Act, born: str, at: str = "10:00") -> None:
+    await perform(custom_fields.create, NewField("born", "Born", CustomFieldType.date))
+    await add_ann(perform, custom_fields={"born": born})
+    await enable(perform, {"kind": "birthday", "field": "born", "at": at}, TAG)
+
+
+async def test_a_schedule_that_is_found_after_midnight_runs_again_the_next_evening(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await add_ann(perform)
+    await enable(perform, {"kind": "schedule", "at": "23:59"}, TAG)
+    evening = DAY.replace(hour=23, minute=59)
+    await AUTOMATIONS.change(services, next_at=evening)
+
+    await look(unit_for, account, evening + timedelta(minutes=2))
+    await look(unit_for, account, evening + timedelta(days=1))
+
+    assert await AUTOMATION_RUNS.read(services, "key") == ["schedule/2101-03-01", "schedule/2101-03-02"]
+
+
+async def test_a_birthday_that_is_found_after_midnight_is_not_left_out(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await enable_birthday(perform, "1980-12-31", "23:59")
+    evening = datetime(2101, 12, 31, 23, 59, tzinfo=UTC)
+    await AUTOMATIONS.change(services, next_at=evening)
+
+    await look(unit_for, account, evening + timedelta(minutes=2))
+
+    assert await AUTOMATION_RUNS.read(services, "key") == ["birthday/2101"]
+
+
+async def test_a_schedule_waits_for_its_time_in_the_zone_that_the_account_has_now(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await add_ann(perform)
+    await enable(perform, {"kind": "schedule", "at": "10:00", "weekdays": ["tuesday"]}, TAG)
+    morning = DAY.replace(hour=10)  # a Tuesday
+    await AUTOMATIONS.change(services, next_at=morning)
+    await perform(accounts.update, {"time_zone": "America/New_York"})
+
+    await look(unit_for, account, morning)
+    assert await AUTOMATION_RUNS.count(services) == 0
+    await look(unit_for, account, morning + timedelta(hours=5))
+
+    assert await AUTOMATION_RUNS.read(services, "key") == ["schedule/2101-03-01"]
