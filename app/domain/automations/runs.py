@@ -213,11 +213,13 @@ def _search(automation: Automation, now: datetime, zone: str | None) -> Search |
 
 
 def _search_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> Search:
-    """Return the search for the contacts of a day."""
+    """Return the search for the contacts of a day. In other than leap years, 29 February is on the 28th."""
     if trigger["kind"] == "schedule":
         return Search(contacts.SOURCE, "true", ":key", {"key": f"schedule/{day}"})
-    values = {"key": f"birthday/{day.year}", "field": trigger["field"], "day": f"{day:%m-%d}"}
-    return Search(contacts.SOURCE, "right(c.custom_fields ->> :field, 5) = :day", ":key", values)
+    is_last = day.month == 2 and day + timedelta(days=1) == date(day.year, 3, 1)
+    days = ["02-28", "02-29"] if is_last else [f"{day:%m-%d}"]
+    values = {"key": f"birthday/{day.year}", "field": trigger["field"], "days": days}
+    return Search(contacts.SOURCE, "right(c.custom_fields ->> :field, 5) = ANY(:days)", ":key", values)
 
 
 async def _find_chains(connection: Connection, about: Sequence[OutboxEvent]) -> dict[int, list[int] | None]:

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from app.domain.accounts import service as accounts
 from app.domain.automations import runs
 from app.domain.contacts import custom_fields
@@ -70,3 +72,16 @@ async def test_a_schedule_waits_for_its_time_in_the_zone_that_the_account_has_no
     await look(unit_for, account, morning + timedelta(hours=5))
 
     assert await AUTOMATION_RUNS.read(services, "key") == ["schedule/2101-03-01"]
+
+
+@pytest.mark.parametrize(("year", "day"), [(2101, "02-28"), (2104, "02-29")])
+async def test_a_birthday_on_29_february_is_on_the_28th_of_other_than_leap_years(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, year: int, day: str
+) -> None:
+    await enable_birthday(perform, "2000-02-29")
+    for before in range(27, 32):
+        morning = datetime(year, 2, 1, 10, tzinfo=UTC) + timedelta(days=before - 1)
+        await AUTOMATIONS.change(services, next_at=morning)
+        await look(unit_for, account, morning)
+        found = await AUTOMATION_RUNS.count(services)
+        assert found == (f"{morning:%m-%d}" >= day)
