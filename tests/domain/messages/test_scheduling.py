@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from app.domain.carriers.carrier import InboundMessage
+from app.domain.conversations import service as conversations
+from app.domain.conversations.models import ConversationStatus
 from app.domain.kernel.errors import Conflict, DomainError, InvalidInput
 from app.domain.kernel.paging import Window
 from app.domain.kernel.unit_of_work import Actor
@@ -107,6 +109,40 @@ async def test_a_text_is_canceled_and_refunded_once_before_it_leaves_and_not_aft
     assert await OUTGOING.count(services) == 0
     amounts = await LEDGER_ENTRIES.where(message_id=later.message_id).read(services, "amount")
     assert (amounts, await ACCOUNTS.only(services, "balance")) == ([-1, 1], 999)
+
+
+async def test_a_contact_waits_again_since_its_first_text_once_no_answer_is_left(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    id = await text_in(services, account)
+    since = await MESSAGES.where(direction="inbound").only(services, "created_at")
+    answers = [await answer(services, account, unit_for, id, send_at=in_an_hour()) for _ in range(2)]
+    waits = [await CONVERSATIONS.only(services, "waiting_since")]
+
+    for each in answers:
+        async with unit_for(account) as unit:
+            await scheduling.cancel(unit, each.message_id)
+        waits.append(await CONVERSATIONS.only(services, "waiting_since"))
+
+    assert waits == [None, None, since]
+
+
+@pytest.mark.parametrize("reopens", [False, True])
+async def test_a_contact_whose_conversation_was_closed_does_not_wait_again_after_a_canceled_text(
+    services: Services, account: Opened, unit_for: UnitFor, reopens: bool
+) -> None:
+    id = await text_in(services, account)
+    later = await answer(services, account, unit_for, id, send_at=in_an_hour())
+    async with unit_for(account) as unit:
+        await conversations.update(unit, id, {"status": ConversationStatus.closed})
+    if reopens:
+        async with unit_for(account) as unit:
+            await conversations.update(unit, id, {"status": ConversationStatus.open})
+
+    async with unit_for(account) as unit:
+        await scheduling.cancel(unit, later.message_id)
+
+    assert await CONVERSATIONS.only(services, "waiting_since") is None
 
 
 async def test_of_two_people_who_answer_the_same_version_one_is_refused(

@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from app.db.engine import Connection
 from app.domain.billing import service as billing
+from app.domain.conversations import queries as conversations
+from app.domain.conversations.models import Conversation, ConversationEntry, ConversationStatus, EntryKind
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import outcome, queries
 from app.domain.messages.failures import OwnCode
-from app.domain.messages.models import Direction, Message, MessageStatus, Outgoing, ScheduledText
+from app.domain.messages.models import Direction, Message, MessageStatus, Outgoing, Purpose, ScheduledText
 from app.domain.messages.sending.accepted import AcceptedSend
 
 LONGEST = timedelta(days=35)
@@ -71,9 +73,10 @@ async def find_times(unit: UnitOfWork, message_ids: Sequence[int]) -> dict[int, 
 async def cancel(unit: UnitOfWork, message_id: int) -> Message:
     """Cancel an outbound message that has not left, and refund it once; raise `Conflict` or `NotFound`.
 
-    The message fails with the code `canceled`. A second call returns it as it is.
+    The message fails with the code `canceled`, and answers nobody any more. A second call returns it as it is.
     """
     await billing.lock(unit)
+    conversation = await conversations.get(unit, (await queries.get(unit, message_id)).conversation_id, lock=True)
     message = await queries.lock(unit, message_id)
     if message.error_code == OwnCode.canceled:
         return message
@@ -83,4 +86,25 @@ async def cancel(unit: UnitOfWork, message_id: int) -> Message:
     if not removed:
         raise Conflict(reason=f"Message {message.id} can not be canceled any more: its status is {message.status}.")
     await outcome.fail(unit, message.id, OwnCode.canceled)
+    await _restore_wait(unit, conversation)
     return await queries.lock(unit, message_id)
+
+
+async def _restore_wait(unit: UnitOfWork, conversation: Conversation) -> None:
+    """Let a contact wait since its first text after the last answer that was not canceled, and the last closing."""
+    if conversation.status == ConversationStatus.closed:
+        return
+    texts = Message.account_id == unit.actor.account_id, Message.conversation_id == conversation.id
+    answers = (
+        Message.direction == Direction.outbound,
+        Message.purpose != Purpose.promotional,
+        Message.error_code.is_distinct_from(OwnCode.canceled),
+    )
+    closing = ConversationEntry.conversation_id == conversation.id, ConversationEntry.kind == EntryKind.closed
+    answered = await unit.one(select(func.max(Message.id)).where(*texts, *answers)) or 0
+    closed = await unit.one(select(func.max(ConversationEntry.id)).where(*closing)) or 0
+    unanswered = Message.direction == Direction.inbound, Message.id > max(answered, closed)
+    first = await unit.one(select(func.min(Message.created_at)).where(*texts, *unanswered))
+    if first is not None:
+        conversation.waiting_since = min(first, conversation.waiting_since or first)
+        await unit.save(conversation)
