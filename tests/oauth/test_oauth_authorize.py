@@ -97,6 +97,19 @@ async def test_other_faults_are_told_to_the_application_with_state_and_iss(
     assert await OAUTH_REQUESTS.count(services) == 0
 
 
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [
+        ("contacts:read openid", "scope has an unknown scope: openid. Separate known scopes by spaces."),
+        ("contacts:read,ai:use", "scope has an unknown scope: contacts:read,ai:use. Separate known scopes by spaces."),
+        ('"é', "scope has an unknown scope. Separate known scopes by spaces."),
+        ("billing:write", "The application cannot have any of the requested scopes for this resource."),
+    ],
+)
+async def test_a_refused_scope_is_named_to_the_application(application: Application, scope: str, said: str):
+    assert faults(await application.ask(scope=scope))["error_description"] == said
+
+
 async def test_a_parameter_sent_twice_is_told_to_the_application(application: Application):
     told = faults(await application.browsing.get(f"{application.path()}&state=other"))
 

@@ -174,7 +174,7 @@ async def test_such_a_client_needs_pkce(application: Application):
     [
         ({"client_id": "https://elsewhere.example.com/client.json"}, "its client_id is not its own URL"),
         ({"client_id": None}, "its client_id is not its own URL"),
-        ({"redirect_uris": None}, "A client has 1 to 20 redirect URIs."),
+        ({"redirect_uris": None}, "A client has a list of 1 to 20 redirect URIs."),
         ({"redirect_uris": ["javascript:alert(1)"]}, "A redirect URI begins with https://"),
         ({"token_endpoint_auth_method": "client_secret_post"}, "its token_endpoint_auth_method is not none."),
         ({"client_secret": "x"}, "its token_endpoint_auth_method is not none."),

@@ -33,7 +33,7 @@ class InvalidRedirectUri(InvalidInput):
 def check_all(uris: Sequence[str]) -> list[str]:
     """Return the distinct redirect URIs of a client; raise `InvalidRedirectUri`."""
     if not 1 <= len(uris) <= MAX_URIS:
-        raise InvalidRedirectUri(reason=f"A client has 1 to {MAX_URIS} redirect URIs.", field="redirect_uris")
+        raise InvalidRedirectUri(reason=f"A client has a list of 1 to {MAX_URIS} redirect URIs.", field="redirect_uris")
     for uri in uris:
         if problem := _problem(uri):
             raise InvalidRedirectUri(reason=f"A redirect URI {problem}.", field="redirect_uris")

@@ -5,6 +5,7 @@ Authlib is synchronous. It runs in a greenlet (`sqlalchemy.util.greenlet_spawn`)
 the event loop by `wait`: one engine, one transaction, no thread.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlencode
@@ -40,6 +41,7 @@ from app.web.oauth.views import ClientView, FoundView, GrantView
 
 AUTH_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 S256 = "S256"
+SCOPE_LIKE = re.compile(r"[A-Za-z0-9_:,-]{1,50}")
 NO_STORE = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 DESCRIPTIONS = {
@@ -91,7 +93,7 @@ class Policy(CodeChallenge):
         asked.scopes = wanted & frozenset(client.scopes) & resources.limit(resource)
         asked.resource = resource
         if not asked.scopes:
-            raise InvalidScopeError()
+            raise InvalidScopeError("The application cannot have any of the requested scopes for this resource.")
 
 
 class CodeGrant(AuthorizationCodeGrant):
@@ -208,6 +210,13 @@ class Server(AuthorizationServer):
         self.register_grant(CodeGrant, [Policy(required=True)])
         self.register_grant(RefreshGrant)
         self.register_endpoint(Revocation)
+
+    def validate_requested_scope(self, scope: str | None) -> None:
+        """Raise `InvalidScopeError` for an unknown scope; the description names it if it looks like one."""
+        unknown = sorted(frozenset((scope or "").split()) - frozenset(Scope))
+        if unknown:
+            named = next((f": {each}" for each in unknown if SCOPE_LIKE.fullmatch(each)), "")
+            raise InvalidScopeError(f"scope has an unknown scope{named}. Separate known scopes by spaces.")
 
     def query_client(self, client_id: str) -> ClientView | None:
         """Return a client, unless it is revoked."""
