@@ -35,7 +35,7 @@ class ConfirmationRequired(DomainError):
     code = "confirmation_required"
     status = 409
     message = (
-        "{question} Ask the user. Only if the user agrees, call {tool} again with the same arguments and this "
+        "{question}\n\nAsk the user. Only if the user agrees, call {tool} again with the same arguments and this "
         "confirmation."
     )
 

@@ -205,6 +205,21 @@ async def test_a_campaign_that_changed_after_the_question_is_not_sent(
     assert await CAMPAIGNS.only(services, "status") == "draft"
 
 
+async def test_a_campaign_with_a_local_time_that_is_none_asks_for_no_confirmation(
+    assistant: Assistant, campaign_id: int
+):
+    call = {"campaign_id": campaign_id, "consent_attested": True, "local_at": "10:00"}
+    code, field, _ = await assistant.call("send_campaign", **call)
+    assert (code, field) == ("invalid_input", "local_at")
+
+
+async def test_the_answer_without_a_confirmation_separates_the_question_from_the_instruction(
+    assistant: Assistant, contact_id: int
+):
+    error = await required(assistant, "delete_contact", contact_id=contact_id)
+    assert error["error"].startswith(f"{QUESTION}\n\nAsk the user. ")
+
+
 async def test_a_campaign_without_an_attestation_or_of_another_account_asks_for_no_confirmation(
     assistant: Assistant, services: Services, campaign_id: int
 ):
