@@ -30,6 +30,10 @@ from app.settings import Settings
 
 COLUMNS = ("key", "kind", "name", "account_id", "status", "parts_per_second", "created_at")
 NUMBER_COLUMNS = ("id", "phone_number", "label", "carrier", "is_primary", "parts_per_second")
+ELSEWHERE = (
+    "Only the process that binds the connection sends through it, so --to cannot. Send a text from one of its numbers "
+    "with POST /sms/send."
+)
 TEXT = "This is a test of the connection {key}."
 
 
@@ -127,6 +131,8 @@ async def remove(settings: Settings, key: str) -> dict[str, Any]:
 async def check(settings: Settings, key: str, to: str, sender: str) -> dict[str, Any]:
     """Check a connection, and send a text through it if `to` is a phone."""
     async with _open_for(settings, key) as (services, unit, connection):
+        if to and connection.role != WORKER:
+            raise NotYours(ELSEWHERE)
         account = await service.check(unit, services.carriers, connection)
         facts: dict[str, Any] = {"key": key, "carrier_account": account.name, **account.facts}
         if to:

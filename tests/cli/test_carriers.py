@@ -11,6 +11,7 @@ from app.cli import setup
 from app.cli.setup import NotYours
 from app.settings import Settings
 from tests.cli.conftest import Ask, Run
+from tests.factories.carriers import add_smpp_connection
 
 SECRET = "a very secret text"
 
@@ -119,6 +120,19 @@ def test_a_text_is_sent_to_test_a_connection(messaging: Run) -> None:
     done = messaging("carrier", "test", "sandbox", "--to", "+12025550143", "--from", "+15002000001", "--json")
 
     assert json.loads(done.output)["text"].startswith("accepted as sbx_")
+
+
+def test_a_text_to_test_a_connection_that_another_process_binds_is_refused(messaging: Run, settings: Settings) -> None:
+    async def add_smsc() -> None:
+        async with setup.connect(settings) as services:
+            await add_smpp_connection(services, "smsc")
+
+    asyncio.run(add_smsc())
+
+    done = messaging("carrier", "test", "smsc", "--to", "+12025550143")
+
+    assert (done.code, done.output) == (1, "")
+    assert "Only the process that binds the connection sends through it, so --to cannot." in done.complaint
 
 
 @pytest.mark.parametrize(
