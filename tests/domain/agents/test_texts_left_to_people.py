@@ -52,7 +52,7 @@ async def test_a_text_of_a_contact_who_has_left_the_segment_of_the_agent_is_noti
     chat: Chat, unit_for: UnitFor
 ) -> None:
     async with unit_for(chat.account) as unit:
-        segment = await segments.create(unit, "Members", {"field": "tags", "operator": "has_any", "values": ["member"]})
+        segment = await segments.create(unit, "Members", {"field": "tags", "op": "has_any", "value": ["member"]})
         segment_id = segment.id
     await AGENTS.change(chat.services, segment_id=segment_id)
 
