@@ -113,16 +113,23 @@ SELECT {HAS_RETURNING} OR {following.IS_FOLLOWED} OR coalesce(
   (SELECT t.next_send_at <= $1 {_OPEN} AND t.next_send_at IS NOT NULL ORDER BY t.next_send_at, t.id LIMIT 1), false)
 """
 
+# An enrollment that was paused while its step was sent stays paused, before its next step: the key that keeps a step
+# from being sent twice does not last for as long as a pause.
 ADVANCE = """
 WITH sent AS (
-  SELECT e.id, s.next_send_at, s.message_id FROM sequence_enrollments e
+  SELECT e.id, s.next_send_at, s.message_id, s.due_at IS DISTINCT FROM e.next_send_at AS is_paused
+  FROM sequence_enrollments e
   JOIN unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[])
     AS s(id, version, position, due_at, next_send_at, message_id)
-    ON s.id = e.id AND s.version = e.steps_version AND s.position = e.position AND s.due_at = e.next_send_at
+    ON s.id = e.id AND s.version = e.steps_version AND s.position = e.position
+    AND (s.due_at = e.next_send_at OR e.remaining IS NOT NULL AND coalesce(e.paused_until > $7, true))
   WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
 )
-UPDATE sequence_enrollments e SET position = e.position + 1, next_send_at = sent.next_send_at, claimed_until = NULL,
-  attempts = 0, remaining = NULL, paused_until = NULL, last_message_id = sent.message_id,
+UPDATE sequence_enrollments e SET position = e.position + 1, claimed_until = NULL, attempts = 0,
+  next_send_at = CASE WHEN sent.is_paused THEN e.paused_until + (sent.next_send_at - $7) ELSE sent.next_send_at END,
+  remaining = CASE WHEN sent.is_paused THEN sent.next_send_at - $7 END,
+  paused_until = CASE WHEN sent.is_paused AND sent.next_send_at IS NOT NULL THEN e.paused_until END,
+  last_message_id = sent.message_id,
   status = CASE WHEN sent.next_send_at IS NULL THEN 'finishing' ELSE e.status END
 FROM sent WHERE e.id = sent.id RETURNING e.id
 """
@@ -255,6 +262,7 @@ class Drip:
                 [row.next_send_at for row, _ in sent],
                 [_next_send_at(row, now) for row, _ in sent],
                 [id for _, id in sent],
+                now,
             )
             ids = {row["id"] for row in moved}
             await _count_sent(connection, [row for row, id in sent if row.id in ids and id is not None])

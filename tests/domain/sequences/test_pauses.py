@@ -10,14 +10,18 @@ import pytest
 from app.db.engine import Pool
 from app.domain.contacts import service as contacts
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.requests import Acceptance, Send
 from app.domain.sequences import enrollments, service
 from app.domain.sequences.definition import NewStep
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.setting_aside import set_aside
 from app.domain.sequences.steps import Drip
 from app.services import Services
+from tests.domain.sequences.acceptors import with_acceptor
 from tests.domain.sequences.conftest import after, bodies, standing, wait
 from tests.domain.sequences.test_steps import interrupted
+from tests.factories.events import IDEMPOTENCY_KEYS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCES
 
 HOUR = timedelta(hours=1)
@@ -176,6 +180,30 @@ async def test_a_step_is_not_sent_once_its_enrollment_was_paused_since_its_claim
 
     assert await bodies(pool) == []
     assert await SEQUENCE_ENROLLMENTS.read(pool, "status", "next_send_at") == [("active", None)]
+
+
+@pytest.mark.parametrize("days", [None, 3])
+async def test_a_step_that_was_sent_while_its_enrollment_was_paused_is_not_sent_again(
+    make: Any, enroll: Any, pause: Any, resume: Any, *, services: Services, drip: Drip, pool: Pool, days: int | None
+) -> None:
+    enrolled = await enroll(await make())
+    until = days and datetime.now(UTC) + timedelta(days=days)
+
+    class Paused(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            accepted = await super().accept(actor, send)
+            await pause(enrolled.enrollment_id, until)
+            return accepted
+
+    await with_acceptor(Paused, services, drip).run()
+    [(position, left, next_send_at)] = await SEQUENCE_ENROLLMENTS.read(pool, "position", "remaining", "next_send_at")
+    await IDEMPOTENCY_KEYS.delete(pool)
+    await resume(enrolled.enrollment_id)
+    await after(drip, minutes=61).run()
+
+    assert (position, left) == (2, HOUR)
+    assert next_send_at == (until and until + HOUR)
+    assert await bodies(pool) == ["Welcome, Ann!", "How do you like it?"]
 
 
 async def test_a_paused_enrollment_ends_with_a_reply(
