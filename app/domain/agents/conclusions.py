@@ -54,6 +54,13 @@ def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome) -> None:
     outbox.record(unit, AgentState.of_run(unit, run), run.contact_id)
 
 
+async def drop(unit: UnitOfWork, run: AgentRun) -> None:
+    """Delete a run that no agent is for; its text is left to people, although an agent answers the conversation."""
+    if (await conversations.get(unit, run.conversation_id)).ai_state == AiState.active:
+        outbox.record(unit, AgentState.of_none(unit), run.contact_id)
+    await unit.delete(run)
+
+
 def _describe(run: AgentRun, agent: Agent, decision: Decision) -> None:
     verdict = decision.verdict
     run.agent_id = agent.id

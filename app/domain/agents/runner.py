@@ -17,15 +17,13 @@ from sqlalchemy import Update, update
 from app.db import claims
 from app.db.engine import Database
 from app.domain.agents import pipeline, queries, situations
-from app.domain.agents.conclusions import LEASE, activate, conclude, end
+from app.domain.agents.conclusions import LEASE, activate, conclude, drop, end
 from app.domain.agents.delivery import Delivery
-from app.domain.agents.events import AgentState
 from app.domain.agents.gates import Action, GateName, Verdict
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.agents.pipeline import Decision
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
-from app.domain.events import outbox
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.sql import find_turns, take_turns
@@ -136,8 +134,7 @@ class AgentRunner:
             run = await queries.lock_run(unit, row.id)
             situation = await situations.read(unit, run)
             if situation is None:
-                outbox.record(unit, AgentState.of_none(unit), run.contact_id)
-                await unit.delete(run)
+                await drop(unit, run)
                 return False
             decision = await pipeline.consider(unit, self.writers, situation)
             if row.attempts > MOST_ATTEMPTS:
