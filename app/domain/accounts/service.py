@@ -3,7 +3,6 @@
 from decimal import Decimal
 from typing import Any, TypedDict
 
-import phonenumbers
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import audit, queries
@@ -13,6 +12,7 @@ from app.domain.accounts.sign_in import passwords
 from app.domain.accounts.users import plain_email, plain_line
 from app.domain.kernel import time_zones
 from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.phone import check_country
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_WEEKLY_CAP = 1000
@@ -91,7 +91,7 @@ def _checked(fields: AccountFields) -> dict[str, Any]:
     if "company_name" in fields:
         values["company_name"] = _company_name(fields["company_name"])
     if "region" in fields:
-        values["region"] = _region(fields["region"])
+        values["region"] = check_country("region", fields["region"])
     if "support_contact" in fields:
         values["support_contact"] = plain_line("support_contact", fields["support_contact"] or "")
     if "time_zone" in fields:
@@ -114,12 +114,3 @@ def _weekly_cap(most: int) -> int:
     if not 1 <= most <= MAX_WEEKLY_CAP:
         raise InvalidInput(reason=f"weekly_cap must be from 1 to {MAX_WEEKLY_CAP}.", field="weekly_cap")
     return most
-
-
-def _region(text: str) -> str:
-    region = text.strip()
-    if not region.isascii() or region.upper() not in phonenumbers.SUPPORTED_REGIONS:
-        raise InvalidInput(
-            reason="region must be the two letters of a country (ISO 3166), such as US or GB.", field="region"
-        )
-    return region.upper()

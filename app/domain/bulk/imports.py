@@ -24,6 +24,7 @@ from app.domain.jobs.models import AccountJob, JobKind
 from app.domain.jobs.service import Progress
 from app.domain.jobs.uploads import PartReader
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.phone import check_country
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 CHUNK = 2000
@@ -59,7 +60,7 @@ async def begin(unit: UnitOfWork, wanted: Import) -> AccountJob:
         wanted,
         tags=clean_tags(wanted.tags),
         source=clean_text("source", wanted.source, MAX_NAME),
-        country=wanted.country and clean_text("country", wanted.country, 2),
+        country=wanted.country and check_country("country", wanted.country),
     )
     return await jobs.create(unit, JobKind.import_contacts, as_arguments(checked))
 

@@ -65,12 +65,14 @@ async def check_all(
 ) -> list[NumberCheck]:
     """Check phones, and the phones of contacts; national numbers are of `country`, by default the account's region.
 
-    Raises `NotFound` for a contact, and `InvalidInput` for none or more than `MAX_CHECKED` of both.
+    Raises `NotFound` for a contact, and `InvalidInput` for an unknown country, or none or more than `MAX_CHECKED` of
+    both.
     """
     if not 0 < len(given) + len(contact_ids) <= MAX_CHECKED:
         raise InvalidInput(reason=f"Give 1 to {MAX_CHECKED} phones and contact_ids together.", field="phones")
     own = select(Account.region).where(Account.id == unit.actor.account_id)
-    region, now = country or await unit.one(own), unit.clock.now()
+    region = phones.check_country("country", country) if country else await unit.one(own)
+    now = unit.clock.now()
     found = await queries.find_many(unit, contact_ids) if contact_ids else {}
     if missing := [id for id in contact_ids if id not in found]:
         raise NotFound(kind="contact", id=missing[0])

@@ -9,7 +9,7 @@ import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat, PhoneNumberType, ValidationResult
 
 from app.domain.kernel import certain_phones
-from app.domain.kernel.errors import DomainError
+from app.domain.kernel.errors import DomainError, InvalidInput
 
 
 class InvalidPhone(DomainError):
@@ -118,6 +118,15 @@ BARBADOS, NORTH_AMERICAN = "+1246", 12
 QUOTED_LENGTH = 40
 
 _is_short_code = re.compile(r"\d{3,6}").fullmatch
+
+
+def check_country(field: str, text: str) -> str:
+    """Return a country in capital letters; raise `InvalidInput` about a field for one that has no numbering plan."""
+    country = text.strip()
+    if not country.isascii() or country.upper() not in phonenumbers.SUPPORTED_REGIONS:
+        reason = f"{field} must be the two letters of a country (ISO 3166), such as US or GB."
+        raise InvalidInput(reason=reason, field=field)
+    return country.upper()
 
 
 @lru_cache(65536)

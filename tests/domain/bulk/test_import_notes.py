@@ -1,10 +1,11 @@
-"""Notes of an import: the columns that no field of contacts has, and a dry run."""
+"""Notes of an import: the columns that no field of contacts has, and a dry run; and a country that is none."""
 
 import pytest
 
 from app.domain.bulk import imports
 from app.domain.bulk.import_rules import Import
 from app.domain.jobs import uploads
+from app.domain.kernel.errors import InvalidInput
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -45,6 +46,18 @@ async def test_columns_that_are_left_out_are_named(
     await advance(services)
 
     assert await ACCOUNT_JOBS.only(services, "problems", "changed") == ([FORMAT, *named], 1)
+
+
+async def test_an_unknown_country_is_refused_before_the_import(
+    services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    async with unit_for(account) as unit:
+        upload = await uploads.create(unit, "people.csv")
+        await uploads.add_part(unit, upload.id, 0, b"phone\n07911 123456")
+        with pytest.raises(InvalidInput, match="country must be the two letters of a country"):
+            await imports.begin(unit, Import(upload.id, country="UK"))
+
+    assert await ACCOUNT_JOBS.count(services) == 0
 
 
 async def test_a_dry_run_says_that_it_is_one(services: Services, unit_for: UnitFor, account: Opened) -> None:

@@ -37,6 +37,15 @@ async def test_a_national_number_is_of_the_country_that_is_named(unit: UnitOfWor
     assert found.e164 == "+447911123456"
 
 
+async def test_a_country_is_read_in_any_case_and_an_unknown_one_is_refused(unit: UnitOfWork) -> None:
+    found = await number_checks.look_up(unit, "07911 123456", "gb")
+    assert found.e164 == "+447911123456"
+
+    with pytest.raises(InvalidInput, match="country must be the two letters of a country") as told:
+        await number_checks.look_up(unit, "07911 123456", "UK")
+    assert told.value.field == "country"
+
+
 def test_the_name_of_a_carrier_is_as_reliable_as_its_country_allows() -> None:
     assert phones.find_carrier("+12025550143") == (None, Confidence.none)
     assert phones.find_carrier("+8613812345678") == ("China Mobile", Confidence.medium)
