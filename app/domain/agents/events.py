@@ -27,7 +27,7 @@ class AgentState(Event):
     subscribable = False
     scope = Scope.agents_read
     live_kind = UpdateKind.agent_state
-    example = {"agent_id": 3, "run_id": 511, "actor": "agent:3"}
+    example = {"agent_id": 3, "run_id": 511, "actor": "agent:3", "awaits_person": False}
 
     agent_id: int | None
     run_id: int | None
