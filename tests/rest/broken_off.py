@@ -1,8 +1,19 @@
-"""Downloads that are read from a served process, by sockets of their own."""
+"""Downloads that are read from a served process, by sockets of their own, and the ends of the creators of links."""
 
 import asyncio
+from collections.abc import Sequence
 
+from app.domain.accounts import api_keys, users
+from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts.scopes import ALL
+from app.domain.kernel.unit_of_work import Actor
+from app.services import Services
+from tests.conftest import unit_of
+from tests.factories.accounts import ACCOUNTS, add_user
 from tests.graphql.live import Served
+
+ENDINGS = ("key revoked", "user removed", "account suspended", "account deleted")
+"""The ends of the creator of a link."""
 
 END_OF_ANSWER = b"\r\n0\r\n\r\n"
 
@@ -25,3 +36,26 @@ async def rest(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> by
         return b""
     finally:
         writer.close()
+
+
+async def add_creator(
+    services: Services, account_id: int, ending: str, scopes: Sequence[str], role: str
+) -> dict[str, int]:
+    """Add a creator of links that can come to an end: a user of a role, or else a key with scopes."""
+    if ending == "user removed":
+        return {"user_id": await add_user(services, account_id, "bob@example.com", role)}
+    async with unit_of(services, Actor(account_id, ALL, "test")) as unit:
+        key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=list(scopes)))
+        return {"key_id": key.id}
+
+
+async def end_creator(services: Services, account_id: int, ending: str, creator: dict[str, int]) -> None:
+    """Bring the creator of a link to its end."""
+    async with unit_of(services, Actor(account_id, ALL, "test")) as unit:
+        match ending:
+            case "key revoked":
+                await api_keys.revoke_key(unit, creator["key_id"])
+            case "user removed":
+                await users.remove(unit, creator["user_id"])
+            case _:
+                await ACCOUNTS.change(services, status=ending.split()[1])

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.accounts import api_keys, file_links, users
-from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts import file_links
 from app.domain.accounts.scopes import ALL
 from app.domain.erasure import downloads
 from app.domain.kernel import account_tables
@@ -18,11 +17,10 @@ from app.domain.onboarding.service import Opened
 from app.rest import exports
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import ACCOUNTS, add_user
 from tests.factories.traps import open_transactions
 from tests.factories.webhooks import add_delivery, add_subscription
 from tests.graphql.live import Served, serving
-from tests.rest.broken_off import END_OF_ANSWER, begin, rest
+from tests.rest.broken_off import END_OF_ANSWER, ENDINGS, add_creator, begin, end_creator, rest
 from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
@@ -59,27 +57,15 @@ async def test_a_download_that_is_read_to_the_end_ends_as_an_answer_does(
     assert len(whole) > 40 * 200_000
 
 
-@pytest.mark.parametrize("ending", ["key revoked", "user removed", "account suspended", "account deleted"])
+@pytest.mark.parametrize("ending", ENDINGS)
 async def test_a_download_is_broken_off_when_its_link_ends(
     services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch, ending: str
 ):
     monkeypatch.setattr(file_links, "CHECK_SECONDS", 0)
-    owner = Actor(large.account_id, ALL, "test")
-    async with unit_of(services, owner) as unit:
-        key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=["account:write"]))
-        key_id = key.id
-    user_id = await add_user(services, large.account_id, "bob@example.com", "owner")
-    creator = {"user_id": user_id} if ending == "user removed" else {"key_id": key_id}
+    creator = await add_creator(services, large.account_id, ending, ["account:write"], "owner")
     download = await begin(served, await make_link(services, large, **creator))
 
-    async with unit_of(services, owner) as unit:
-        match ending:
-            case "key revoked":
-                await api_keys.revoke_key(unit, key_id)
-            case "user removed":
-                await users.remove(unit, user_id)
-            case _:
-                await ACCOUNTS.change(services, status=ending.split()[1])
+    await end_creator(services, large.account_id, ending, creator)
 
     sent = await rest(*download)
     assert not sent.endswith(END_OF_ANSWER)

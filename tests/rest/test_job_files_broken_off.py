@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from app.domain.accounts import api_keys, file_links, users
-from app.domain.accounts.api_keys import NewKey
+from app.domain.accounts import file_links
 from app.domain.accounts.scopes import ALL
 from app.domain.jobs import downloads, parts
 from app.domain.jobs import service as jobs
@@ -16,9 +15,8 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import ACCOUNTS, add_user
 from tests.graphql.live import Served, serving
-from tests.rest.broken_off import END_OF_ANSWER, begin, rest
+from tests.rest.broken_off import END_OF_ANSWER, ENDINGS, add_creator, begin, end_creator, rest
 
 pytestmark = pytest.mark.anyio
 
@@ -56,27 +54,15 @@ async def test_a_file_that_is_read_to_the_end_ends_as_an_answer_does(
     assert len(whole) > PARTS * PART_BYTES
 
 
-@pytest.mark.parametrize("ending", ["key revoked", "user removed", "account suspended", "account deleted"])
+@pytest.mark.parametrize("ending", ENDINGS)
 async def test_a_file_is_broken_off_when_its_link_ends(
     services: Services, account: Opened, job_id: int, served: Served, monkeypatch: pytest.MonkeyPatch, ending: str
 ):
     monkeypatch.setattr(file_links, "CHECK_SECONDS", 0)
-    owner = Actor(account.account_id, ALL, "test")
-    async with unit_of(services, owner) as unit:
-        key, _ = await api_keys.create_key(unit, services.secret, NewKey("Mine", scopes=["contacts:read"]))
-        key_id = key.id
-    user_id = await add_user(services, account.account_id, "bob@example.com", "member")
-    creator = {"user_id": user_id} if ending == "user removed" else {"key_id": key_id}
+    creator = await add_creator(services, account.account_id, ending, ["contacts:read"], "member")
     download = await begin(served, await make_link(services, account, job_id, **creator))
 
-    async with unit_of(services, owner) as unit:
-        match ending:
-            case "key revoked":
-                await api_keys.revoke_key(unit, key_id)
-            case "user removed":
-                await users.remove(unit, user_id)
-            case _:
-                await ACCOUNTS.change(services, status=ending.split()[1])
+    await end_creator(services, account.account_id, ending, creator)
 
     sent = await rest(*download)
     assert not sent.endswith(END_OF_ANSWER)
