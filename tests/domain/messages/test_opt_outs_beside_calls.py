@@ -56,6 +56,7 @@ class Withdrawal:
     commits: str
     written: asyncio.Event = field(default_factory=asyncio.Event)
     may_commit: asyncio.Event = field(default_factory=asyncio.Event)
+    visited: set[str] = field(default_factory=set[str])
     is_committed: bool = False
     running: asyncio.Task[None] | None = None
 
@@ -72,6 +73,16 @@ class Withdrawal:
         """Be told of a statement of the hand-off."""
         if place := VISITED.get((statement, is_done)):
             await self.reach(place)
+            self.visited.add(place)
+
+    async def follow(self, handoff: Handoff) -> None:
+        """Hand off, and go as far as the withdrawal goes meanwhile, and after; a call may end before the lock does."""
+        await self.reach("before the claim")
+        await within("the hand-off", hand_over(handoff))
+        await until(lambda: self.visited == set(VISITED.values()))
+        await self.reach("after the call")
+        assert self.running
+        await within("the withdrawal", self.running)
 
     async def _run(self) -> None:
         async with self.act() as unit:
@@ -122,11 +133,7 @@ async def test_a_call_begins_before_an_opt_out_or_hold_is_committed_or_not_at_al
     withdrawal = Withdrawal(pool, act, withdraw, *places)
     visited, late = watching(handoff, pool, withdrawal)
 
-    await withdrawal.reach("before the claim")
-    await within("the hand-off", hand_over(visited))
-    await withdrawal.reach("after the call")
-    assert withdrawal.running
-    await within("the withdrawal", withdrawal.running)
+    await withdrawal.follow(visited)
     await hand_over(after(handoff, seconds=3))
 
     if places[0] in IN_TIME:
@@ -156,11 +163,7 @@ async def test_a_stop_stops_a_text_whose_call_has_not_begun(
     withdrawal = Withdrawal(pool, act, stop, place, place)
     visited, late = watching(handoff, pool, withdrawal)
 
-    await withdrawal.reach("before the claim")
-    await within("the hand-off", hand_over(visited))
-    await withdrawal.reach("after the call")
-    assert withdrawal.running
-    await within("the withdrawal", withdrawal.running)
+    await withdrawal.follow(visited)
     await hand_over(after(handoff, seconds=3))
 
     assert late == ([] if place in IN_TIME else [False])
