@@ -121,7 +121,8 @@ async def unenroll_contact(unit: UnitOfWork, contact_id: int) -> None:
 async def pause(unit: UnitOfWork, enrollment_id: int, until: datetime | None = None) -> Enrollment:
     """Pause an enrollment, until a time or until it is resumed; the rest of its delay follows then.
 
-    Raises `NotFound`, `InvalidInput` for a time that is past or more than a year away, and `Conflict` for an
+    One whose step was sent stays due, so that a worker advances it at once, also after the worker that sent it has
+    died: the key that keeps a step from being sent twice does not last for as long as a pause. It stays paused. Raises `NotFound`, `InvalidInput` for a time that is past or more than a year away, and `Conflict` for an
     enrollment that has ended.
     """
     now = unit.clock.now()
@@ -129,7 +130,10 @@ async def pause(unit: UnitOfWork, enrollment_id: int, until: datetime | None = N
         raise InvalidInput(reason="until must be in the future, and at most a year away.", field="until")
     enrollment = await _lock_active(unit, enrollment_id)
     remaining = _find_remaining(enrollment, now)
-    enrollment.next_send_at = until and await _find_open(unit, enrollment, until + remaining)
+    if await queries.is_step_sent(unit, enrollment.id):
+        enrollment.next_send_at = now
+    else:
+        enrollment.next_send_at = until and await _find_open(unit, enrollment, until + remaining)
     enrollment.remaining, enrollment.paused_until, enrollment.is_set_aside = remaining, until, False
     await unit.save(enrollment)
     return enrollment

@@ -4,18 +4,25 @@ from bisect import bisect_right
 from collections.abc import Sequence as List
 from datetime import datetime
 
-from sqlalchemy import Select, and_, select, tuple_
+from sqlalchemy import Select, and_, select, text, tuple_
 
-from app.domain.kernel import records
+from app.domain.kernel import records, sql
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.histories import Place, latest
 from app.domain.kernel.naming import named
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.sequences.exits import STEP_KEY
 from app.domain.sequences.models import Enrollment, EnrollmentStatus, Sequence, SequenceStatus, Step
 
 LAST_ID = 2**63 - 1
 ORDER = (Step.sequence_id, Step.version, Step.position)
+IS_STEP_SENT = text(f"""
+SELECT EXISTS (SELECT FROM sequence_enrollments e
+  JOIN sequence_steps step ON step.sequence_id = e.sequence_id AND step.version = e.steps_version
+    AND step.position = e.position
+  WHERE e.id = :id AND {sql.is_answered(*STEP_KEY)})
+""")
 
 
 async def find_page(unit: UnitOfWork, status: SequenceStatus | None, window: Window) -> Page[Sequence]:
@@ -124,6 +131,11 @@ async def lock_enrollment(unit: UnitOfWork, id: int) -> Enrollment:
     if enrollment is None:
         raise NotFound(kind="enrollment", id=id)
     return enrollment
+
+
+async def is_step_sent(unit: UnitOfWork, enrollment_id: int) -> bool:
+    """Return whether the step of an enrollment was sent, which has not advanced from it yet."""
+    return bool((await unit.execute(IS_STEP_SENT, {"id": enrollment_id})).scalar_one())
 
 
 def _own(unit: UnitOfWork) -> Select[Sequence]:

@@ -115,14 +115,15 @@ SELECT {HAS_RETURNING} OR {following.IS_FOLLOWED} OR coalesce(
 
 # An enrollment that was paused while its step was sent stays paused, before its next step: the key that keeps a step
 # from being sent twice does not last for as long as a pause.
-ADVANCE = """
+_IS_PAUSED = "(e.remaining IS NOT NULL AND coalesce(e.paused_until > $7, true))"
+ADVANCE = f"""
 WITH sent AS (
-  SELECT e.id, s.next_send_at, s.message_id, s.due_at IS DISTINCT FROM e.next_send_at AS is_paused
+  SELECT e.id, s.next_send_at, s.message_id, {_IS_PAUSED} AS is_paused
   FROM sequence_enrollments e
   JOIN unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[])
     AS s(id, version, position, due_at, next_send_at, message_id)
     ON s.id = e.id AND s.version = e.steps_version AND s.position = e.position
-    AND (s.due_at = e.next_send_at OR e.remaining IS NOT NULL AND coalesce(e.paused_until > $7, true))
+    AND (s.due_at = e.next_send_at OR {_IS_PAUSED})
   WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
 )
 UPDATE sequence_enrollments e SET position = e.position + 1, claimed_until = NULL, attempts = 0,
@@ -180,9 +181,8 @@ class Drip:
         is_followed = await following.move_next(self.database, self.clock, self.notify)
         more = await bring_back(self.database.pool) or is_followed
         rows = await self._claim(self.clock.now())
-        await self._set_aside([row for row in rows if row.sequence_status == SequenceStatus.paused])
-        active = [row for row in rows if row.sequence_status != SequenceStatus.paused]
-        open = [row for row in active if not await self._settle(row)]
+        await self._set_aside([row for row in rows if _is_held(row)])
+        open = [row for row in rows if not _is_held(row) and not await self._settle(row)]
         check = _unchanged(open)
         sent = await asyncio.gather(*(self._send(row, check) for row in open))
         await self._record(list(zip(open, sent, strict=True)))
@@ -311,6 +311,11 @@ def _exit_reason(row: DueStep) -> str | None:
     has_replied = row.exits_on_reply and any(quoted_replies.is_reply(body) for body in row.replies)
     found = {OPTED_OUT: row.has_opted_out, REPLIED: has_replied, STAGE: row.has_exit_stage, TAG: row.has_exit_tag}
     return next((reason for reason, holds in found.items() if holds), None)
+
+
+def _is_held(row: DueStep) -> bool:
+    """Return whether a step waits for the end of the pause of its sequence; one that was sent is advanced meanwhile."""
+    return row.sequence_status == SequenceStatus.paused and row.sent_as is None
 
 
 def _unchanged(rows: Sequence[DueStep]) -> Check:

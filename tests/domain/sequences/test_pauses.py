@@ -60,6 +60,16 @@ def resume(act: Callable[..., Any]) -> Callable[..., Any]:
     return resume
 
 
+async def die_after_the_send(services: Services, drip: Drip) -> None:
+    class Dying(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            await super().accept(actor, send)
+            raise RuntimeError("The worker dies.")
+
+    with pytest.raises(RuntimeError, match="dies"):
+        await with_acceptor(Dying, services, drip).run()
+
+
 async def enroll_people(act: Any, enroll: Any, id: int, count: int) -> None:
     for number in range(count):
         async with act() as unit:
@@ -203,6 +213,44 @@ async def test_a_step_that_was_sent_while_its_enrollment_was_paused_is_not_sent_
 
     assert (position, left) == (2, HOUR)
     assert next_send_at == (until and until + HOUR)
+    assert await bodies(pool) == ["Welcome, Ann!", "How do you like it?"]
+
+
+@pytest.mark.parametrize("days", [None, 3])
+async def test_a_step_whose_worker_died_before_a_pause_of_its_enrollment_is_not_sent_again(
+    make: Any, enroll: Any, pause: Any, resume: Any, *, services: Services, drip: Drip, pool: Pool, days: int | None
+) -> None:
+    enrolled = await enroll(await make())
+    until = days and datetime.now(UTC) + timedelta(days=days)
+    await die_after_the_send(services, drip)
+
+    await pause(enrolled.enrollment_id, until)
+    await pause(enrolled.enrollment_id, until)
+    await after(drip, seconds=11).run()
+    [(position, left, at)] = await SEQUENCE_ENROLLMENTS.read(pool, "position", "remaining", "next_send_at")
+    await IDEMPOTENCY_KEYS.delete(pool)
+    is_due = await after(drip, hours=3).due()
+    await resume(enrolled.enrollment_id)
+    await after(drip, minutes=61).run()
+
+    assert (position, left, is_due) == (2, HOUR, False)
+    assert at == (until and until + HOUR)
+    assert await bodies(pool) == ["Welcome, Ann!", "How do you like it?"]
+
+
+async def test_a_step_whose_worker_died_before_a_pause_of_its_sequence_is_not_sent_again(
+    make: Any, enroll: Any, set_status: Any, services: Services, drip: Drip, pool: Pool
+) -> None:
+    id = await make()
+    await enroll(id)
+    await die_after_the_send(services, drip)
+
+    await set_status(id, "paused")
+    await after(drip, seconds=11).run()
+    await IDEMPOTENCY_KEYS.delete(pool)
+    await set_status(id, "active")
+    await after(drip, minutes=62).run()
+
     assert await bodies(pool) == ["Welcome, Ann!", "How do you like it?"]
 
 
