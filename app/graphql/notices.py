@@ -53,7 +53,7 @@ class Notice:
         description="The time of its subject, of the latest text if it is about several."
     )
     subject_id: BigInt | None = strawberry.field(
-        description="The id of the campaign or webhook that it is about; null if it is about none."
+        description="The id of the campaign, webhook or latest text that it is about; null if it is about none."
     )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact; null if it is about none.")
 

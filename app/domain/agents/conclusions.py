@@ -48,16 +48,16 @@ async def activate(unit: UnitOfWork, run: AgentRun, agent: Agent) -> None:
         await service.release_ai(unit, conversation.id)
 
 
-def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome) -> None:
-    """End a run, and show it live."""
+def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome, *, is_left: bool = False) -> None:
+    """End a run, and show it live. `is_left` if people are to be told of its text, whatever the outcome."""
     run.status, run.outcome, run.claimed_until, run.ended_at = RunStatus.done, outcome, None, unit.clock.now()
-    outbox.record(unit, AgentState.of_run(unit, run), run.contact_id)
+    outbox.record(unit, AgentState.of_run(unit, run, is_left=is_left), run.contact_id)
 
 
 async def drop(unit: UnitOfWork, run: AgentRun) -> None:
     """Delete a run that no agent is for; its text is left to people, although an agent answers the conversation."""
     if (await conversations.get(unit, run.conversation_id)).ai_state == AiState.active:
-        outbox.record(unit, AgentState.of_none(unit), run.contact_id)
+        outbox.record(unit, AgentState.of_none(unit, run.message_id), run.contact_id)
     await unit.delete(run)
 
 

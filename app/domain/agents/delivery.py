@@ -12,7 +12,9 @@ from app.domain.agents.conclusions import end
 from app.domain.agents.gates import WINDOW
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.contacts import queries as contacts
+from app.domain.conversations import queries as threads
 from app.domain.conversations import sql as conversations
+from app.domain.conversations.models import AiState
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
@@ -80,13 +82,20 @@ class Delivery:
                 run.claimed_until = self.clock.now() + RETRY
             else:
                 kept = Outcome.handed_over if run.outcome == Outcome.handed_over else None
-                end(unit, run, kept or (Outcome.superseded if isinstance(refusal, Conflict) else Outcome.stopped))
-                run.reason = run.reason or str(refusal)
-                run.gate = run.gate or refusal.code
+                run.reason, run.gate = run.reason or str(refusal), run.gate or refusal.code
+                outcome = kept or (Outcome.superseded if isinstance(refusal, Conflict) else Outcome.stopped)
+                end(unit, run, outcome, is_left=outcome == Outcome.superseded and await _is_left(unit, run))
             await unit.save(run)
 
     def _locked(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         return open_unit(self.database.sessions, Actor(account_id, frozenset(), "system"), self.clock, self.notify)
+
+
+async def _is_left(unit: UnitOfWork, run: AgentRun) -> bool:
+    """Return whether nobody else answers the text of a run: neither a person nor the run of a newer text."""
+    latest = await messages.find_last_inbound(unit, run.conversation_id)
+    is_newest = latest is not None and latest.id <= run.message_id
+    return is_newest and (await threads.get(unit, run.conversation_id)).ai_state == AiState.active
 
 
 async def _request(unit: UnitOfWork, run: AgentRun) -> Send:

@@ -9,8 +9,20 @@ from app.domain.kernel.events import Event, UpdateKind, event
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.requests import AGENT
 
-LEFT_TO_PEOPLE = (GateName.window, GateName.unanswered_limit, GateName.hours)
-"""The gates that leave a text without an answer which people may give."""
+NEEDS_NOBODY = frozenset(
+    {
+        GateName.opt_out,
+        GateName.consent,
+        GateName.person_answers,
+        GateName.handed_over,
+        GateName.automatic,
+        GateName.closing,
+    }
+)
+"""The gates that stop a run of which people need no notice: no answer is needed, or a person gives it."""
+
+UNSENT = (Outcome.failed, Outcome.drafted, Outcome.recorded)
+"""The outcomes of runs without a text; the agent may have been to answer when the text came."""
 
 
 @event
@@ -20,19 +32,20 @@ class AgentState(Event):
 
     It is a live update, not offered to webhooks. `actor` is the label of the actor that changed the agent or decided on
     the draft; that of the agent for other runs. `awaits_person` where an agent left a text to people, who have got no
-    notice of it if the agent was to answer.
+    notice of it if the agent was to answer when it came. `text_id` is the contact's last text of the run.
     """
 
     name = "agent_state"
     subscribable = False
     scope = Scope.agents_read
     live_kind = UpdateKind.agent_state
-    example = {"agent_id": 3, "run_id": 511, "actor": "agent:3", "awaits_person": False}
+    example = {"agent_id": 3, "run_id": 511, "actor": "agent:3", "awaits_person": False, "text_id": 70134}
 
     agent_id: int | None
     run_id: int | None
     actor: str
     awaits_person: bool = False
+    text_id: int | None = None
 
     @classmethod
     def of(cls, unit: UnitOfWork, agent: Agent) -> "AgentState":
@@ -40,13 +53,19 @@ class AgentState(Event):
         return cls(agent_id=agent.id, run_id=None, actor=unit.actor.label)
 
     @classmethod
-    def of_run(cls, unit: UnitOfWork, run: AgentRun) -> "AgentState":
-        """Return the event for a run that came to a result."""
+    def of_run(cls, unit: UnitOfWork, run: AgentRun, *, is_left: bool = False) -> "AgentState":
+        """Return the event for a run that came to a result; `is_left` if that does not show that it awaits people."""
         deciding = f"{AGENT}{run.agent_id}" if run.agent_id else unit.actor.label
-        is_left = run.outcome == Outcome.failed or (run.outcome == Outcome.stopped and run.gate in LEFT_TO_PEOPLE)
-        return cls(agent_id=run.agent_id, run_id=run.id, actor=run.decided_by or deciding, awaits_person=is_left)
+        is_stopped = run.outcome == Outcome.stopped and run.gate not in NEEDS_NOBODY
+        return cls(
+            agent_id=run.agent_id,
+            run_id=run.id,
+            actor=run.decided_by or deciding,
+            awaits_person=is_left or is_stopped or run.outcome in UNSENT,
+            text_id=run.message_id,
+        )
 
     @classmethod
-    def of_none(cls, unit: UnitOfWork) -> "AgentState":
+    def of_none(cls, unit: UnitOfWork, text_id: int) -> "AgentState":
         """Return the event for a text that none of the agents is for any more."""
-        return cls(agent_id=None, run_id=None, actor=unit.actor.label, awaits_person=True)
+        return cls(agent_id=None, run_id=None, actor=unit.actor.label, awaits_person=True, text_id=text_id)

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import aliased
 
+from app.domain.agents.events import AgentState
 from app.domain.agents.models import AgentRun
 from app.domain.agents.models import RunStatus as AgentRunStatus
 from app.domain.automations.models import AutomationRun, RunStatus
@@ -17,6 +18,7 @@ from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import UNLISTED, AiState, Conversation, ConversationEntry
 from app.domain.crm.models import CrmPush
+from app.domain.events import outbox
 from app.domain.events.models import EventRow
 from app.domain.integrations.models import Booking, IntegrationEvent
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -84,6 +86,7 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
     await unit.execute(texts.values(place).execution_options(**UNREAD))
     agent_runs = update(AgentRun).where(AgentRun.contact_id == other.id)
     if target is not None:
+        await _leave_texts(unit, other, into)
         agent_runs = agent_runs.where(AgentRun.status == AgentRunStatus.done)
     await unit.execute(agent_runs.values(place).execution_options(**UNREAD))
     if target is not None:
@@ -92,14 +95,23 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
         await _join(unit, source, target, unread)
 
 
+async def _leave_texts(unit: UnitOfWork, other: Contact, into: Contact) -> None:
+    """Tell people of the texts that agents were to answer by runs that end with a contact."""
+    own = AgentRun.account_id == unit.actor.account_id, AgentRun.contact_id == other.id
+    ended = select(AgentRun.message_id).where(*own, AgentRun.status != AgentRunStatus.done, AgentRun.outcome.is_(None))
+    for id in await unit.all(ended.order_by(AgentRun.id)):
+        outbox.record(unit, AgentState.of_none(unit, id), into.id)
+
+
 async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None:
     """Move notices; those of unread texts are joined where a user has one of each contact."""
     unread = {"kind": NoticeKind.new_message, "read_at": None}
     twin = aliased(Notice)
-    same = select(twin.count).where(twin.user_id == Notice.user_id, twin.contact_id == other.id)
-    more = same.filter_by(**unread).scalar_subquery()
+    same = twin.user_id == Notice.user_id, twin.contact_id == other.id
+    more, text = (select(of).where(*same).filter_by(**unread).scalar_subquery() for of in (twin.count, twin.subject_id))
     kept = update(Notice).where(Notice.contact_id == into.id).filter_by(**unread)
-    await unit.execute(kept.values(count=Notice.count + func.coalesce(more, 0)).execution_options(**UNREAD))
+    sums = {"count": Notice.count + func.coalesce(more, 0), "subject_id": func.greatest(Notice.subject_id, text)}
+    await unit.execute(kept.values(sums).execution_options(**UNREAD))
     joined = select(twin.id).where(twin.user_id == Notice.user_id, twin.contact_id == into.id).filter_by(**unread)
     is_joined = and_(Notice.kind == NoticeKind.new_message, Notice.read_at.is_(None), joined.exists())
     rest = update(Notice).where(Notice.contact_id == other.id, ~is_joined)

@@ -28,7 +28,8 @@ OF_OWNERS = frozenset({NoticeKind.low_balance, NoticeKind.campaign, NoticeKind.a
 class Notice(Base):
     """A notice to a user. Several texts of a contact share one notice until it is read: `count` is their number.
 
-    `subject_id` is the id of the campaign or webhook that an owner's notice is about; null for others.
+    `subject_id` is the id of the campaign or webhook that an owner's notice is about, and of the latest text of one
+    about texts; null for others.
     `is_shown` is False for a notice that the user wants by mail only. `mail_at` is the time at which it is mailed
     unless it was read before; null for none, and once it was mailed.
     """

@@ -30,9 +30,8 @@ LOW_BALANCE = (
     "once the credits are spent. Add credits to go on sending; this notice is not repeated until then."
 )
 
-# An agent that answers needs no person: then a text is noticed once the agent has left it to people. A text to an
-# assigned conversation is for the assignee.
-ADD = f"""
+# A text to an assigned conversation is for the assignee. `subject_id` of texts is the id of the latest one.
+_ADD = f"""
 INSERT INTO notices AS n
   (account_id, user_id, kind, contact_id, subject_id, title, body, count, is_shown, mail_at, created_at)
 SELECT f.account_id, u.id, f.kind, f.contact_id, f.subject_id, f.title, f.body, f.count, coalesce(p.in_browser, true),
@@ -47,14 +46,26 @@ LEFT JOIN notice_preferences p ON p.user_id = u.id AND p.kind = f.kind
 WHERE CASE WHEN f.is_of_owners THEN {accounts.IS_OWNER}
     ELSE u.id = coalesce(f.user_id, {conversations.ASSIGNEE}, u.id) END
   AND 'user:' || u.id <> f.actor
-  AND (f.kind <> 'new_message' OR (f.actor <> '') = (coalesce({conversations.AI_STATE} = 'active', false)
-    AND {agents.has_answering("f.account_id", conversations.SENDING_NUMBER)}))
+  AND {{is_due}}
   AND (coalesce(p.in_browser, true) OR coalesce(p.by_mail, f.is_mailed))
 ORDER BY u.id, f.contact_id
 ON CONFLICT (user_id, contact_id) WHERE kind = 'new_message' AND read_at IS NULL
-DO UPDATE SET count = n.count + excluded.count, created_at = greatest(n.created_at, excluded.created_at)
+DO UPDATE SET count = n.count + excluded.count, created_at = greatest(n.created_at, excluded.created_at),
+  subject_id = greatest(n.subject_id, excluded.subject_id)
 RETURNING account_id, kind, mail_at IS NOT NULL AS is_mailed, xmax = 0 AS is_new
 """
+
+# An agent that answers needs no person: then a text is noticed once the agent has left it to people.
+ADD = _ADD.format(
+    is_due=f"""(f.kind <> 'new_message' OR NOT (coalesce({conversations.AI_STATE} = 'active', false)
+    AND {agents.has_answering("f.account_id", conversations.SENDING_NUMBER)}))"""
+)
+
+# Whether people were told as the text came depends on the agents of that time, which may be others now.
+ADD_LEFT = _ADD.format(
+    is_due="""NOT EXISTS (SELECT FROM notices told WHERE told.user_id = u.id AND told.contact_id = f.contact_id
+    AND told.kind = 'new_message' AND told.subject_id >= f.subject_id)"""
+)
 
 # One reader marks a conversation as read for all users, but does not take note of assignments to others.
 READ = """
@@ -80,6 +91,7 @@ class Fact:
     actor: str = ""
     count: int = 1
     subject_id: int | None = None
+    is_left: bool = False
 
 
 async def add_notices(batch: Batch) -> None:
@@ -87,12 +99,9 @@ async def add_notices(batch: Batch) -> None:
     said = await intents.find_all(batch)
     told = [event for event in batch.events if said.get(event.id, NOTHING).kind is not IntentKind.opt_out]
     facts = list(_joined(fact for event in told for fact in _facts(event)))
-    if facts:
-        rows = await batch.connection.fetch(ADD, *_columns(facts))
-        added = {(row["account_id"], row["kind"]) for row in rows if row["is_new"]}
-        await _announce(batch, added)
-        if any(row["is_mailed"] for row in rows):
-            batch.notify(TOPIC)
+    for statement, is_left in ((ADD, False), (ADD_LEFT, True)):
+        if chosen := [fact for fact in facts if fact.is_left is is_left]:
+            await _add(batch, statement, chosen)
     if read := [event for event in batch.events if _is_read(event)]:
         of_events = [event.contact_id for event in read], [event.payload["actor"] for event in read]
         rows = await batch.connection.fetch(READ, *of_events, [event.created_at for event in read])
@@ -100,6 +109,14 @@ async def add_notices(batch: Batch) -> None:
 
 
 REACTIONS = (Reaction("notices", add_notices),)
+
+
+async def _add(batch: Batch, statement: str, facts: Sequence[Fact]) -> None:
+    """Add the notices of facts, and tell of those that are new."""
+    rows = await batch.connection.fetch(statement, *_columns(facts))
+    await _announce(batch, {(row["account_id"], row["kind"]) for row in rows if row["is_new"]})
+    if any(row["is_mailed"] for row in rows):
+        batch.notify(TOPIC)
 
 
 async def _announce(batch: Batch, added: Iterable[tuple[int, str]]) -> None:
@@ -125,10 +142,10 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
     match event.name:
         case NewMessage.name:
             name = " ".join(filter(None, (said["contact_first_name"], said["contact_last_name"]))) or "a contact"
-            yield _text(event, f"New text from {name}")
+            yield _text(event, f"New text from {name}", said["id"])
         case AgentState.name if said.get("awaits_person"):
-            title = "An AI agent left a text to people"
-            yield replace(_text(event, title), actor=said["actor"])
+            left = _text(event, "An AI agent left a text to people", said.get("text_id"))
+            yield replace(left, actor=said["actor"], is_left=True)
         case ConversationChanged.name:
             yield from _changes(event)
         case LowBalance.name:
@@ -141,8 +158,9 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
             pass
 
 
-def _text(event: OutboxEvent, title: str) -> Fact:
-    return Fact(event.account_id, NoticeKind.new_message, event.created_at, title, contact_id=event.contact_id)
+def _text(event: OutboxEvent, title: str, id: int | None) -> Fact:
+    fact = Fact(event.account_id, NoticeKind.new_message, event.created_at, title, contact_id=event.contact_id)
+    return replace(fact, subject_id=id)
 
 
 def _changes(event: OutboxEvent) -> Iterator[Fact]:
@@ -169,14 +187,14 @@ def _is_read(event: OutboxEvent) -> bool:
 def _joined(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Join the texts of a contact, because a statement can change its notice once only.
 
-    Texts that an agent left to people are joined apart: `ADD` takes either these or the others.
+    Texts that an agent left to people are joined apart, because they have a statement of their own.
     """
     texts: dict[tuple[int | None, bool], Fact] = {}
     for fact in facts:
         if fact.kind is not NoticeKind.new_message:
             yield fact
             continue
-        place = fact.contact_id, bool(fact.actor)
+        place = fact.contact_id, fact.is_left
         earlier = texts.get(place)
         texts[place] = replace(fact, count=earlier.count + 1) if earlier else fact
     yield from texts.values()

@@ -46,12 +46,16 @@ class Chat:
 
     async def write(self, body: str) -> None:
         """Receive a text of the contact, and dispatch its events."""
+        await self.receive(body)
+        await self.dispatch()
+
+    async def receive(self, body: str) -> None:
+        """Receive a text of the contact."""
         self.count += 1
         inbox = replace(self.services.inbox, clock=self.clock)
         assert isinstance(inbox, Inbox)
         inbound = InboundMessage(f"in-{self.phone}-{self.count}", self.phone, self.account.phone_number, body)
         await inbox.receive("sandbox", inbound)
-        await self.dispatch()
 
     async def dispatch(self) -> None:
         """Dispatch all events."""

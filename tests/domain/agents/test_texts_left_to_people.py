@@ -1,14 +1,25 @@
 """Notices of texts that an AI agent was to answer, and left to people."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 
 from app.domain.agents import queries
-from app.domain.agents.conclusions import end
+from app.domain.agents.conclusions import activate, end
 from app.domain.agents.models import Outcome
+from app.domain.billing.service import InsufficientCredits
+from app.domain.erasure import merging
+from app.domain.erasure.merging import Merge
+from app.domain.messages.acceptor import SendAcceptor
+from app.domain.messages.requests import Acceptance, Send
 from app.domain.segments import service as segments
-from tests.domain.agents.conftest import Chat
+from tests.domain.agents.conftest import PHONE, Chat
 from tests.domain.conftest import UnitFor
 from tests.factories.agents import AGENT_RUNS, AGENTS, add_agent
+from tests.factories.contacts import CONTACTS
+from tests.factories.messages import MESSAGES
 from tests.factories.notices import NOTICES
 
 
@@ -78,3 +89,105 @@ async def test_a_text_that_was_noticed_at_once_is_not_noticed_again(chat: Chat) 
 
     [(kind, title, count)] = await notices(chat)
     assert (kind, title, count) == ("new_message", "New text from a contact", 1)
+
+
+@pytest.mark.parametrize("change", [{"status": "paused"}, {"mode": "approve"}, {"mode": "shadow"}])
+async def test_a_text_whose_agent_is_changed_before_it_answers_is_noticed_once(
+    chat: Chat, change: dict[str, str]
+) -> None:
+    await chat.write("When do you open?")
+    assert await notices(chat) == []
+
+    await AGENTS.change(chat.services, **change)
+    await chat.wait(seconds=20)
+    await chat.run()
+
+    assert await notices(chat) == LEFT
+
+
+@pytest.mark.parametrize(
+    ("fields", "gate"), [({"dnd_sms": True}, "dnd"), ({"held_until": datetime(2100, 1, 1, tzinfo=UTC)}, "hold")]
+)
+async def test_a_text_of_a_contact_whom_the_agent_may_not_text_is_noticed(
+    chat: Chat, fields: dict[str, Any], gate: str
+) -> None:
+    await CONTACTS.change(chat.services, **fields)
+
+    assert await chat.ask("When do you open?") == ("stopped", gate)
+    assert await notices(chat) == LEFT
+
+
+async def test_a_text_whose_answer_is_refused_is_noticed(chat: Chat) -> None:
+    class Refusing(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            raise InsufficientCredits(needed=1, balance=0)
+
+    assert await ask(chat, Refusing) == ("stopped", "insufficient_credits")
+    assert await notices(chat) == LEFT
+
+
+async def test_a_text_whose_agent_is_paused_before_the_answer_is_sent_is_noticed(chat: Chat) -> None:
+    class Pausing(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            await AGENTS.change(chat.services, status="paused")
+            return await super().accept(actor, send)
+
+    assert (await ask(chat, Pausing))[0] == "superseded"
+    assert await notices(chat) == LEFT
+
+
+async def test_a_text_whose_answer_a_newer_text_supersedes_is_not_noticed(chat: Chat) -> None:
+    class Interrupted(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            await chat.write("And when do you close?")
+            return await super().accept(actor, send)
+
+    assert (await ask(chat, Interrupted))[0] == "superseded"
+    assert await notices(chat) == []
+
+
+async def test_the_first_text_of_a_contact_is_noticed_once_although_its_run_fails_later(
+    chat: Chat, unit_for: UnitFor
+) -> None:
+    other = replace(chat, phone="+12025550144")
+    await other.write("When are you open?")
+    async with unit_for(chat.account) as unit:
+        run = await queries.get_run(unit, await AGENT_RUNS.last(chat.services, "id"), lock=True)
+        await activate(unit, run, await queries.get(unit, await AGENTS.only(chat.services, "id")))
+        end(unit, run, Outcome.failed)
+
+    assert await notices(chat) == [("new_message", "New text from a contact", 1)]
+
+
+@pytest.mark.parametrize("is_dispatched", [True, False])
+async def test_a_text_that_an_agent_was_to_answer_is_answered_or_noticed_after_a_merge(
+    chat: Chat, unit_for: UnitFor, is_dispatched: bool
+) -> None:
+    other = replace(chat, phone="+12025550144")
+    await other.ask("When are you open?")
+    await MESSAGES.where(direction="outbound").change(chat.services, status="delivered")
+    await NOTICES.delete(chat.services)
+    await (other.write if is_dispatched else other.receive)("How much is a haircut?")
+    into, merged = [await CONTACTS.where(phone=phone).only(chat.services, "id") for phone in (PHONE, other.phone)]
+    async with unit_for(chat.account) as unit:
+        shown = await merging.preview(unit, Merge(into, merged))
+    async with unit_for(chat.account) as unit:
+        await merging.merge(unit, Merge(into, merged), shown.preview_id)
+    await chat.dispatch()
+    await chat.wait(seconds=60)
+    await chat.run()
+
+    is_answered = "A haircut is $30." in await chat.sent()
+    assert is_answered is not is_dispatched
+    assert await notices(chat) == (LEFT if is_dispatched else [])
+
+
+async def ask(chat: Chat, acceptor: type[SendAcceptor]) -> tuple[str | None, str | None]:
+    """Receive a text that the agent answers through an acceptor; return the outcome and gate of the run."""
+    services = chat.services
+    await chat.write("When do you open?")
+    [id] = await AGENT_RUNS.where(status="waiting").read(services, "id")
+    await chat.wait(seconds=20)
+    through = acceptor(services.database.pool, services.clock, services.notify, services.connections)
+    await replace(chat.runner, acceptor=through).run()
+    return tuple(await AGENT_RUNS.where(id=id).only(services, "outcome", "gate"))
