@@ -4,7 +4,7 @@ import hmac
 import itertools
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -27,7 +27,7 @@ class StripePeer:
     """Customers, Checkout sessions, payments, plans, refunds and disputes; every change makes an event.
 
     `events` are the bodies of all events in the order in which they happened. `failures` is the number of requests that
-    are answered with 500.
+    are answered with 500. `before` is called with the parts of the path before a request is answered.
     """
 
     def __init__(self) -> None:
@@ -35,6 +35,7 @@ class StripePeer:
         self.events: list[bytes] = []
         self.failures = 0
         self.requests = 0
+        self.before: Callable[[str, list[str]], object] = lambda _, __: None
         self._answers: dict[str, tuple[bytes, int, bytes]] = {}
         self._ids = itertools.count(1)
 
@@ -143,6 +144,9 @@ class StripePeer:
             return (status, answered) if before == body else _error(400, "idempotency_error", "Other parameters.")
         url = urlsplit(address)
         names = url.path.removeprefix("/v1/").split("/")
+        self.before(method, names)
+        if names[-1] == "expire" and self.objects[names[-2]]["status"] != "open":
+            return _error(400, "invalid_request_error", "Only Checkout Sessions with a status in open can be expired.")
         if names[:2] == ["checkout", "sessions"] and not all(id in self._sessions() for id in names[2:3]):
             return _error(404, "invalid_request_error", "No such checkout.session.")
         answer = (
@@ -185,6 +189,9 @@ class StripePeer:
                 return _list([each for each in self._all("invoice_payment") if _is_asked(each, query)])
             case ["checkout", "sessions"]:
                 return _list([each for each in self._all("checkout.session") if query.items() <= each.items()])
+            case ["subscriptions"]:
+                own = [each for each in self._all("subscription") if each["customer"] == query["customer"]]
+                return _list([each for each in own if each["status"] != "canceled"])
             case ["disputes"]:
                 intent = query["payment_intent"]
                 return _list([each for each in self._all("dispute") if each["payment_intent"] == intent])
@@ -200,6 +207,7 @@ class StripePeer:
             status="open",
             payment_intent=None,
             subscription=None,
+            created=next(self._ids),
             _amount=int(form["line_items[0][price_data][unit_amount]"]),
             _payment_metadata=_nested(form, "payment_intent_data[metadata]"),
             _plan_metadata=_nested(form, "subscription_data[metadata]"),

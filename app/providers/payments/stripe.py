@@ -42,6 +42,9 @@ TOLERANCE = 300
 """The most seconds between the time of a signature and its check."""
 
 MAX_SIGNATURE = 2000
+PAID = frozenset({"active", "trialing", "past_due", "unpaid"})
+"""The statuses of subscriptions that were paid once, and go on."""
+
 SETTLED_DISPUTES = frozenset({"won", "prevented", "warning_needs_response", "warning_under_review", "warning_closed"})
 """The statuses of disputes that hold no money back."""
 
@@ -73,12 +76,7 @@ class Stripe:
 
     async def close(self, reference: str) -> None:
         """Expire a Checkout session; one that is complete or expired stays as it is."""
-
-        def expire() -> None:
-            if self._client.v1.checkout.sessions.retrieve(reference).status == "open":
-                self._client.v1.checkout.sessions.expire(reference)
-
-        await self._call(expire)
+        await self._call(lambda: self._expire(reference))
 
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Create a session of the customer portal; it is used within minutes."""
@@ -133,20 +131,45 @@ class Stripe:
 
     def _start(self, order: Order) -> Checkout:
         customer = order.customer or self._create_customer(order)
-        if order.plan:
-            self._close_plan_pages(customer)
         session = self._client.v1.checkout.sessions.create(
             _session_of(order, customer),  # pyright: ignore[reportArgumentType] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
         )
+        if order.plan:
+            self._keep_one_plan(customer, session.id)
         return Checkout(session.url or "", customer, session.id)
 
-    def _close_plan_pages(self, customer: str) -> None:
-        """Expire the open pages on which a customer pays a plan, so that no two of them are paid."""
-        sessions = self._client.v1.checkout.sessions
-        for each in sessions.list({"customer": customer, "status": "open"}).auto_paging_iter():
-            if each.mode == "subscription":
-                sessions.expire(each.id)
+    def _keep_one_plan(self, customer: str, id: str) -> None:
+        """Expire the open pages on which a customer pays a plan, except the newest, so that no two of them are paid.
+
+        Raise `PaymentRefused` if a page was paid before it expired, or if `id` is not the newest one. Starts at the
+        same time see one another, because each creates its page before it lists them.
+        """
+        found = self._client.v1.checkout.sessions.list({"customer": customer, "status": "open"})
+        pages = [each for each in found.auto_paging_iter() if each.mode == "subscription"]
+        newest = max(pages, key=lambda page: (page.created, page.id)).id if pages else None
+        for page in pages:
+            if page.id != newest:
+                self._expire(page.id)
+        if self._pays_plan(customer):
+            self._expire(id)
+            raise PaymentRefused(reason="a plan of the account was paid a moment ago.")
+        if id != newest:
+            raise PaymentRefused(reason="a newer page for a plan was made at the same time. Use that one.")
+
+    def _pays_plan(self, customer: str) -> bool:
+        found = self._client.v1.subscriptions.list({"customer": customer})
+        return any(each.status in PAID and _is_ours(_facts(each), "plan") for each in found.auto_paging_iter())
+
+    def _expire(self, id: str) -> None:
+        """Expire a Checkout session, unless it is complete or expired; Stripe refuses to expire those."""
+        import stripe
+
+        try:
+            self._client.v1.checkout.sessions.expire(id)
+        except stripe.InvalidRequestError:
+            if self._client.v1.checkout.sessions.retrieve(id).status == "open":
+                raise
 
     def _create_customer(self, order: Order) -> str:
         facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}

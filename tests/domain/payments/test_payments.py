@@ -291,6 +291,7 @@ async def test_the_ledger_equals_the_record_of_stripe_in_any_order_of_events(
             )
             subscription = peer.pay((await payments.gateway.start(order)).url, times=value)
             intents.append(peer.renew(subscription))
+            peer.end(subscription)
         elif kind == "refund":
             peer.refund(intents[-1], value)
         elif kind == "dispute":
