@@ -187,11 +187,9 @@ class StripePeer:
                 return self.objects[id] | {"latest_charge": self.objects[self.objects[id]["latest_charge"]]}
             case ["invoice_payments"]:
                 return _list([each for each in self._all("invoice_payment") if _is_asked(each, query)])
-            case ["checkout", "sessions"]:
-                return _list([each for each in self._all("checkout.session") if query.items() <= each.items()])
-            case ["subscriptions"]:
-                own = [each for each in self._all("subscription") if each["customer"] == query["customer"]]
-                return _list([each for each in own if each["status"] != "canceled"])
+            case ["checkout", "sessions"] | ["subscriptions"]:
+                kind = "checkout.session" if names[0] == "checkout" else "subscription"
+                return _list([each for each in self._all(kind) if query.items() <= each.items()])
             case ["disputes"]:
                 intent = query["payment_intent"]
                 return _list([each for each in self._all("dispute") if each["payment_intent"] == intent])

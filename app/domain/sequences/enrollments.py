@@ -122,7 +122,9 @@ async def pause(unit: UnitOfWork, enrollment_id: int, until: datetime | None = N
     """Pause an enrollment, until a time or until it is resumed; the rest of its delay follows then.
 
     One whose step was sent stays due, so that a worker advances it at once, also after the worker that sent it has
-    died: the key that keeps a step from being sent twice does not last for as long as a pause. It stays paused. Raises `NotFound`, `InvalidInput` for a time that is past or more than a year away, and `Conflict` for an
+    died: the key that keeps a step from being sent twice does not last for as long as a pause. It stays paused.
+
+    Raises `NotFound`, `InvalidInput` for a time that is past or more than a year away, and `Conflict` for an
     enrollment that has ended.
     """
     now = unit.clock.now()
