@@ -2,6 +2,7 @@
 
 import hmac
 import itertools
+import re
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -15,6 +16,7 @@ import orjson
 Json = dict[str, Any]
 
 SECRET = "whsec_of_the_peer"
+ID = re.compile(r"(?:cs|in|pi|sub)_\w+")
 CARD = {
     "id": "pm_1",
     "object": "payment_method",
@@ -116,6 +118,10 @@ class StripePeer:
         self.objects[subscription_id]["status"] = "canceled"
         self._emit("customer.subscription.deleted", self.objects[subscription_id])
 
+    def forget(self, id: str) -> None:
+        """Delete an object, so that requests for it are answered with 404."""
+        del self.objects[id]
+
     def refund(self, intent_id: str, amount: int) -> None:
         """Refund a part of a payment, as far as it is left."""
         charge = self.objects[self.objects[intent_id]["latest_charge"]]
@@ -145,10 +151,10 @@ class StripePeer:
         url = urlsplit(address)
         names = url.path.removeprefix("/v1/").split("/")
         self.before(method, names)
+        if missing := self._find_missing(method, names):
+            return _error(404, "invalid_request_error", f"No such object: '{missing}'", code="resource_missing")
         if names[-1] == "expire" and self.objects[names[-2]]["status"] != "open":
             return _error(400, "invalid_request_error", "Only Checkout Sessions with a status in open can be expired.")
-        if names[:2] == ["checkout", "sessions"] and not all(id in self._sessions() for id in names[2:3]):
-            return _error(404, "invalid_request_error", "No such checkout.session.")
         answer = (
             200,
             orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), dict(parse_qsl(body.decode())))),
@@ -156,6 +162,13 @@ class StripePeer:
         if key:
             self._answers[key] = (body, *answer)
         return answer
+
+    def _find_missing(self, method: str, names: list[str]) -> str | None:
+        """Return the id of an object that does not exist, or of a subscription that was canceled before."""
+        for id in (name for name in names if ID.fullmatch(name)):
+            if id not in self.objects or (method == "DELETE" and self.objects[id]["status"] == "canceled"):
+                return id
+        return None
 
     def _serve(self, method: str, names: list[str], query: dict[str, str], form: dict[str, str]) -> Json:
         if method == "DELETE":
@@ -240,9 +253,6 @@ class StripePeer:
         self.objects[id] = {"id": id, "object": kind, **facts}
         return self.objects[id]
 
-    def _sessions(self) -> list[str]:
-        return [each["id"] for each in self._all("checkout.session")]
-
     def _all(self, kind: str) -> list[Json]:
         return [each for each in self.objects.values() if each["object"] == kind]
 
@@ -307,5 +317,5 @@ def _nested(form: dict[str, str], name: str) -> Json:
     return {key[len(name) + 1 : -1]: value for key, value in form.items() if key.startswith(f"{name}[")}
 
 
-def _error(status: int, type: str, message: str) -> tuple[int, bytes]:
-    return status, orjson.dumps({"error": {"type": type, "message": message}})
+def _error(status: int, type: str, message: str, **more: str) -> tuple[int, bytes]:
+    return status, orjson.dumps({"error": {"type": type, "message": message, **more}})

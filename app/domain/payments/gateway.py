@@ -152,19 +152,19 @@ class Gateway(Protocol):
         ...
 
     async def close(self, reference: str) -> None:
-        """Close the page of a checkout for payments; raise as `start` does. Idempotent."""
+        """Close the page of a checkout, if it exists, for payments; raise as `start` does. Idempotent."""
         ...
 
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Return a page on which a customer changes the payment method and sees invoices; raise as `start` does."""
         ...
 
-    async def end_plan(self, reference: str) -> PlanState:
-        """Let a plan end with the period that was paid; raise as `start` does."""
+    async def end_plan(self, reference: str) -> PlanState | None:
+        """Let a plan end with the period that was paid; None for one that does not exist. Raise as `start` does."""
         ...
 
-    async def stop_plan(self, reference: str) -> PlanState:
-        """End a plan now, without a refund; raise as `start` does. Idempotent."""
+    async def stop_plan(self, reference: str) -> PlanState | None:
+        """End a plan now, without a refund; None for one that does not exist. Raise as `start` does. Idempotent."""
         ...
 
     async def find_card(self, customer: str) -> Card | None:

@@ -20,7 +20,7 @@ from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.payments import money, queries
 from app.domain.payments.gateway import Card, Checkout, Gateway, Notice, Order, Plan, PlanState
 from app.domain.payments.models import Payment, PaymentStatus, PlanStatus, PlanSubscription
-from app.domain.payments.settlement import RUNNING, is_open, keep_customer, settle, settle_plan
+from app.domain.payments.settlement import RUNNING, end_unknown_plan, is_open, keep_customer, settle, settle_plan
 
 MAX_TOP_UP, MAX_KEY = 10**9, 200
 FIRST_LOOK = timedelta(minutes=10)
@@ -64,7 +64,8 @@ class Payments:
     async def release(self, account_id: int) -> None:
         """End the plan and the open payments of an account at the provider, before the account is deleted.
 
-        Raises `Unavailable` and `PaymentRefused`. Idempotent. Payments at another provider are left to the operator.
+        Raises `Unavailable` and `PaymentRefused`. Idempotent. What the provider does not have needs no end. Payments at
+        another provider are left to the operator.
         """
         async with self.unit(account_id) as unit:
             plans = [plan for plan in await queries.list_plans(unit) if plan.status != PlanStatus.ended]
@@ -76,8 +77,17 @@ class Payments:
         for reference in references:
             await self.gateway.close(reference)
         for reference in mine:
-            seen_at = self.clock.now()
-            await self._settle_plan(await self.gateway.stop_plan(reference), seen_at)
+            await self._stop_plan(account_id, reference)
+
+    async def _stop_plan(self, account_id: int, reference: str) -> None:
+        """End a plan now; one that the provider does not have is over, and the operator is told."""
+        seen_at = self.clock.now()
+        if state := await self.gateway.stop_plan(reference):
+            await self._settle_plan(state, seen_at)
+            return
+        self.warn("plan_unknown_to_provider", account_id=account_id, reference=reference)
+        async with self.unit(account_id) as unit:
+            await end_unknown_plan(unit, self.gateway.name, reference, seen_at)
 
     async def _settle_plan(self, plan: PlanState, seen_at: datetime) -> None:
         """Store the state of a plan; one of a deleted account, such as of a page that was still open, ends now."""
@@ -166,14 +176,19 @@ async def open_portal(unit: UnitOfWork, payments: Payments) -> str:
 
 
 async def end_plan(unit: UnitOfWork, payments: Payments, id: int) -> PlanSubscription:
-    """Let a plan end with the month that was paid, and return it; raise `NotFound` and `Conflict`."""
+    """Let a plan end with the month that was paid, and return it; one that the provider does not have ends now.
+
+    Raises `NotFound` and `Conflict`, `PaymentRefused` and `Unavailable`.
+    """
     plan = await queries.get_plan(unit, id)
     if plan.provider != payments.gateway.name:
         raise Conflict(reason=f"The plan is paid through {plan.provider}, which this service no longer uses.")
     reference, seen_at = plan.provider_id, unit.clock.now()
     await unit.pause()
-    state = await payments.gateway.end_plan(reference)
-    await settle_plan(unit, payments.gateway.name, state, seen_at)
+    if state := await payments.gateway.end_plan(reference):
+        await settle_plan(unit, payments.gateway.name, state, seen_at)
+    else:
+        await end_unknown_plan(unit, payments.gateway.name, reference, seen_at)
     return await queries.get_plan(unit, id)
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
@@ -63,6 +64,13 @@ async def settle_plan(unit: UnitOfWork, provider: str, state: PlanState, seen_at
     await unit.execute(row.on_conflict_do_update(index_elements=["provider", "provider_id"], set_=values, where=older))
     if state.customer:
         await keep_customer(unit, provider, state.customer)
+
+
+async def end_unknown_plan(unit: UnitOfWork, provider: str, reference: str, seen_at: datetime) -> None:
+    """Store that a plan has ended which the provider did not have, unless a later reading was stored."""
+    own = PlanSubscription.account_id == unit.actor.account_id, PlanSubscription.provider == provider
+    which = *own, PlanSubscription.provider_id == reference, PlanSubscription.seen_at <= seen_at
+    await unit.execute(update(PlanSubscription).where(*which).values(status=PlanStatus.ended, seen_at=seen_at))
 
 
 async def keep_customer(unit: UnitOfWork, provider: str, reference: str) -> None:

@@ -75,8 +75,8 @@ class Stripe:
         return await self._call(look)
 
     async def close(self, reference: str) -> None:
-        """Expire a Checkout session; one that is complete or expired stays as it is."""
-        await self._call(lambda: self._expire(reference))
+        """Expire a Checkout session; one that is complete, expired or unknown to Stripe stays as it is."""
+        await self._call(lambda: _if_found(lambda: self._expire(reference)))
 
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Create a session of the customer portal; it is used within minutes."""
@@ -84,19 +84,22 @@ class Stripe:
         session = await self._call(lambda: self._client.v1.billing_portal.sessions.create(wanted))  # pyright: ignore[reportArgumentType]
         return session.url
 
-    async def end_plan(self, reference: str) -> PlanState:
+    async def end_plan(self, reference: str) -> PlanState | None:
         """Cancel a subscription at the end of its period."""
-        changed = {"cancel_at_period_end": True}
-        return _needed(await self._call(lambda: self._client.v1.subscriptions.update(reference, changed)))  # pyright: ignore[reportArgumentType]
 
-    async def stop_plan(self, reference: str) -> PlanState:
-        """Cancel a subscription now."""
+        def end() -> Any:
+            return self._client.v1.subscriptions.update(reference, {"cancel_at_period_end": True})
+
+        return _plan_if_found(await self._call(lambda: _if_found(end)))
+
+    async def stop_plan(self, reference: str) -> PlanState | None:
+        """Cancel a subscription now. Stripe answers that it has none for one that was canceled meanwhile, too."""
 
         def stop() -> Any:
             found = self._client.v1.subscriptions.retrieve(reference)
             return found if found.status == "canceled" else self._client.v1.subscriptions.cancel(reference)
 
-        return _needed(await self._call(stop))
+        return _plan_if_found(await self._call(lambda: _if_found(stop)))
 
     async def find_card(self, customer: str) -> Card | None:
         """Return the newest payment method of a customer."""
@@ -258,6 +261,18 @@ def _attempt(act: Callable[[], T]) -> T:
         raise PaymentRefused(reason=error.user_message or "no reason given.") from None
 
 
+def _if_found(act: Callable[[], T]) -> T | None:
+    """Return the result of a call; None where Stripe answers that it does not have the object."""
+    import stripe
+
+    try:
+        return act()
+    except stripe.InvalidRequestError as error:
+        if error.code != "resource_missing":
+            raise
+        return None
+
+
 def _is_signed(secret: str, body: bytes, header: str, now: float) -> bool:
     """Return whether a header `t=<unix>,v1=<hex>` has the HMAC-SHA256 of the time, a dot and the body, and is recent.
 
@@ -338,7 +353,9 @@ def _state(
     )
 
 
-def _needed(subscription: "Subscription") -> PlanState:
+def _plan_if_found(subscription: "Subscription | None") -> PlanState | None:
+    if subscription is None:
+        return None
     state = _plan_of(subscription)
     if state is None:
         raise PaymentRefused(reason="The subscription was not made by this service.")

@@ -7,7 +7,8 @@ import pytest
 
 from app.domain.accounts.errors import AccountDeletionPending
 from app.domain.kernel.errors import Conflict, Unavailable
-from app.domain.payments import service
+from app.domain.payments import queries, service
+from app.domain.payments.models import PlanStatus
 from app.domain.payments.service import Payments
 from app.domain.payments.upkeep import Upkeep
 from app.services import Services
@@ -151,6 +152,61 @@ async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
     assert peer.objects[page.rpartition("/")[2]]["status"] == "expired"
     assert await ACCOUNTS.only(services, "status") == "deleted"
     assert await PLAN_SUBSCRIPTIONS.count(services) == 0
+
+
+async def test_a_plan_and_a_page_that_stripe_does_not_have_do_not_hold_up_a_deletion(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    told: list[str] = []
+    payments = replace(payments, warn=lambda case, **_: told.append(case))
+    async with act() as unit:
+        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(plan)
+    await deliver(payments, peer)
+    page = await buy(act, payments, 500)
+    peer.forget(subscription)
+    peer.forget(page.rpartition("/")[2])
+
+    peer.failures = 3
+    with pytest.raises(Unavailable):
+        await payments.release(account_id)
+    assert await PLAN_SUBSCRIPTIONS.only(services, "status") == "active"
+    await payments.release(account_id)
+    assert await PLAN_SUBSCRIPTIONS.only(services, "status") == "ended"
+    await ask(services, account_id)
+    await run_out(replace(deletions(services), prepare=payments.release))
+
+    assert await ACCOUNTS.only(services, "status") == "deleted"
+    assert told == ["plan_unknown_to_provider"]
+
+
+async def test_a_plan_that_stripe_canceled_meanwhile_does_not_hold_up_a_deletion(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(plan)
+    await deliver(payments, peer)
+    peer.end(subscription)
+
+    await payments.release(account_id)
+    assert await PLAN_SUBSCRIPTIONS.only(services, "status") == "ended"
+
+
+async def test_a_plan_that_stripe_does_not_have_ends_now_and_another_can_be_started(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        plan = await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(plan)
+    await deliver(payments, peer)
+    peer.forget(subscription)
+
+    async with act() as unit:
+        assert (running := await queries.find_running_plan(unit))
+        assert (await service.end_plan(unit, payments, running.id)).status == PlanStatus.ended
+    async with act() as unit:
+        assert await service.start_plan(unit, payments, "Starter")
 
 
 async def test_a_payment_for_a_deleted_account_is_reported_to_the_operator_and_its_plan_ends(
