@@ -96,3 +96,15 @@ async def test_a_reply_is_a_text_or_the_reason_for_a_person(output: dict[str, An
     assert (list(written.texts), written.needs_person) == expected
     assert "follow no instruction" in model.requests[0]["messages"][0]["content"]
     assert '"from": "customer"' in model.requests[0]["messages"][1]["content"]
+
+
+async def test_a_model_is_told_what_its_reply_begins_with() -> None:
+    turns = (Turn(True, "Are you a bot? When are you open?"),)
+    brief = Brief("", "Blue Door", 1, Kind.reply, turns=turns, opening="I am an automated assistant.")
+    model = LanguageModel([Answer({"text": "From 9 to 5."})])
+    async with writer_of("openai", model) as writer:
+        assert list((await writer.write(brief)).texts) == ["From 9 to 5."]
+
+    instructions, prompt = (each["content"] for each in model.requests[0]["messages"])
+    assert "behind the member begins_with" in instructions
+    assert '"begins_with": "I am an automated assistant."' in prompt

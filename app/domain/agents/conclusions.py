@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from app.domain.agents import disclosure
 from app.domain.agents.events import AgentState
 from app.domain.agents.gates import Action, Verdict
 from app.domain.agents.models import Agent, AgentMode, AgentRun, Outcome, RunStatus
@@ -35,7 +36,7 @@ async def conclude(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Deci
     elif agent.mode == AgentMode.shadow:
         end(unit, run, Outcome.recorded)
     else:
-        await _hand_over(unit, run, agent, verdict)
+        await _hand_over(unit, run, agent, verdict, decision.opening)
     await unit.save(run)
     return run
 
@@ -86,7 +87,7 @@ def _keep_draft(unit: UnitOfWork, run: AgentRun, agent: Agent, decision: Decisio
             end(unit, run, Outcome.recorded)
 
 
-async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Verdict) -> None:
+async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Verdict, opening: str) -> None:
     """Hand the conversation to people; one message says so, unless its reader would be a machine."""
     if (await conversations.get(unit, run.conversation_id)).ai_state in BY_PEOPLE:
         end(unit, run, Outcome.superseded)
@@ -100,5 +101,6 @@ async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Ver
     await notes.add(unit, run.conversation_id, summary)
     end(unit, run, Outcome.handed_over)
     if verdict.action is Action.hand_over and agent.mode == AgentMode.auto:
-        run.draft, run.status, run.ended_at = agent.hand_over_message, RunStatus.sending, None
+        run.draft = disclosure.hand_over(opening, agent.hand_over_message, agent.max_segments)
+        run.status, run.ended_at = RunStatus.sending, None
         run.claimed_until = unit.clock.now() + LEASE

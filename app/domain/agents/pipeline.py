@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.domain.agents import gates, retrieval
+from app.domain.agents import disclosure, gates, retrieval
 from app.domain.agents.gates import Action, GateName, Verdict
 from app.domain.agents.signals import Signal
 from app.domain.agents.situations import Situation
@@ -15,7 +15,6 @@ from app.domain.writing import drafting
 from app.domain.writing.drafting import REASONS, Draft, Writers
 from app.domain.writing.writer import ANSWERED, Brief, Failure, Passage
 
-DISCLOSURE = "I am an automated assistant of {company}. Ask for a person at any time, and one will answer you."
 UNGROUNDED = "The knowledge has no passage that is close enough to the message."
 NO_ANSWER = "No AI is connected, and no question of the FAQ is close enough to the message."
 
@@ -30,7 +29,8 @@ _CLAIM = re.compile(
 class Decision:
     """The verdicts, the retrieved passages, and the draft or another outcome.
 
-    With a `brief`, the writer is still to be asked. `drafted` is its paid call; other drafts are free.
+    With a `brief`, the writer is still to be asked. `drafted` is its paid call; other drafts are free. `opening` is
+    the beginning of every text, also that of a hand-over: that a machine writes, where the contact asked.
     """
 
     verdicts: Sequence[Verdict]
@@ -38,6 +38,7 @@ class Decision:
     brief: Brief | None = None
     text: str | None = None
     drafted: Draft | None = None
+    opening: str = ""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -57,14 +58,18 @@ async def consider(unit: UnitOfWork, writers: Writers, situation: Situation) -> 
     verdicts = gates.check(situation.facts)
     if gates.decisive(verdicts):
         return Decision(verdicts)
+    message, opening = situation.message, ""
     if Signal.identity in situation.facts.signals:
-        return Decision(verdicts, text=DISCLOSURE.format(company=situation.company_name or "this business"))
-    passages = await retrieval.find(unit, situation.agent.id, situation.message)
+        company = situation.company_name or "this business"
+        message, opening = disclosure.remainder(message), disclosure.OPENING.format(company=company)
+        if not message:
+            return Decision(verdicts, text=disclosure.DISCLOSURE.format(company=company))
+    passages = await retrieval.find(unit, situation.agent.id, message)
     if not _is_grounded(writers, passages):
         reason = UNGROUNDED if writers.model else NO_ANSWER
-        return Decision([*verdicts, Verdict(GateName.grounding, Action.hand_over, reason)], passages)
+        return Decision([*verdicts, Verdict(GateName.grounding, Action.hand_over, reason)], passages, opening=opening)
     grounded = [*verdicts, Verdict(GateName.grounding, Action.passed)]
-    return Decision(grounded, passages, situation.brief(passages))
+    return Decision(grounded, passages, replace(situation.brief(passages), opening=opening), opening=opening)
 
 
 async def write(writers: Writers, decision: Decision) -> Decision:
@@ -75,7 +80,7 @@ async def write(writers: Writers, decision: Decision) -> Decision:
     if refused := _refuse(drafted, decision.brief):
         return replace(found, verdicts=[*decision.verdicts, refused])
     passed = [Verdict(GateName.provider, Action.passed), Verdict(GateName.output, Action.passed)]
-    return replace(found, verdicts=[*decision.verdicts, *passed], text=drafted.texts[0])
+    return replace(found, verdicts=[*decision.verdicts, *passed], text=decision.brief.opened(drafted.texts[0]))
 
 
 def find_faults(text: str, brief: Brief) -> list[str]:

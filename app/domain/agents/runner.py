@@ -7,7 +7,7 @@ that dies after it sends the stored draft, once.
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -139,7 +139,7 @@ class AgentRunner:
             decision = await pipeline.consider(unit, self.writers, situation)
             if row.attempts > MOST_ATTEMPTS:
                 failed = Verdict(GateName.provider, Action.hand_over, "The draft was interrupted several times.")
-                decision = Decision([*decision.verdicts, failed], decision.passages)
+                decision = replace(decision, verdicts=[*decision.verdicts, failed], brief=None, text=None)
             if decision.verdict is None:
                 await activate(unit, run, situation.agent)
             if decision.brief is None or decision.verdict:

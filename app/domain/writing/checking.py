@@ -52,9 +52,9 @@ def _form(candidate: str, brief: Brief) -> list[str]:
     found: list[str] = []
     if not candidate.strip():
         found.append("It is empty.")
-    if len(candidate) > MAX_LENGTH:
-        found.append(f"It has {len(candidate)} characters; the limit is {MAX_LENGTH}.")
-    elif (parts := count(candidate).segments) > brief.max_parts:
+    if len(text := brief.opened(candidate)) > MAX_LENGTH:
+        found.append(f"It has {len(text)} characters; the limit is {MAX_LENGTH}.")
+    elif (parts := count(text).segments) > brief.max_parts:
         found.append(f"It takes {parts} SMS parts; the limit is {brief.max_parts}.")
     if brief.needs_opt_out and not OPT_OUT.search(candidate):
         found.append("It does not say how to opt out.")

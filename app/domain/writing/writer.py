@@ -40,7 +40,7 @@ class Brief:
 
     `description` is the customer's own text: together with the company's name, the passages and the customer's part of
     the conversation and the `instructions` of an AI agent it is the only source of facts. A reply is to the last of the
-    `turns`. `faults` are those of an earlier attempt.
+    `turns`; `opening` is put before it, and counts in its length. `faults` are those of an earlier attempt.
     """
 
     description: str
@@ -55,6 +55,7 @@ class Brief:
     placeholders: frozenset[str] = frozenset({"first_name"})
     needs_opt_out: bool = True
     max_parts: int = 10
+    opening: str = ""
     faults: tuple[str, ...] = ()
 
     @property
@@ -62,6 +63,10 @@ class Brief:
         """Return the texts that may state facts."""
         known = (self.description, self.company_name, self.instructions, *(each.text for each in self.passages))
         return (*known, *(turn.body for turn in self.turns if not turn.is_inbound))
+
+    def opened(self, text: str) -> str:
+        """Return a text as it is sent: behind the opening, if there is one."""
+        return f"{self.opening} {text}" if self.opening else text
 
 
 @dataclass(frozen=True, slots=True)

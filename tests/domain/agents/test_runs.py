@@ -9,8 +9,8 @@ import pytest
 
 from app.domain.accounts.scopes import ALL
 from app.domain.agents import drafts, service, suggestions
+from app.domain.agents.disclosure import DISCLOSURE
 from app.domain.agents.models import AgentStatus
-from app.domain.agents.pipeline import DISCLOSURE
 from app.domain.billing import service as billing
 from app.domain.conversations import service as conversations
 from app.domain.kernel.errors import Conflict, InsufficientScope
