@@ -73,6 +73,10 @@ class RunStatus(enum.StrEnum):
     failed = enum.auto()
 
 
+PAUSED = "paused"
+"""The reason of a run that was canceled because its automation was paused."""
+
+
 class RunOutcome(enum.StrEnum):
     """The result of an action of a run."""
 

@@ -20,9 +20,9 @@ from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.automations import actions
-from app.domain.automations.models import AutomationRun, RunOutcome, RunStatus
+from app.domain.automations.models import PAUSED, AutomationRun, AutomationStatus, RunOutcome, RunStatus
 from app.domain.automations.runs import CAUSE, LABEL
-from app.domain.automations.shapes import Action, AskAction, SendAction
+from app.domain.automations.shapes import Action, AskAction, SendAction, WaitAction
 from app.domain.contacts import placeholders
 from app.domain.contacts import sql as contacts
 from app.domain.kernel.clock import Clock
@@ -66,6 +66,9 @@ COUNT_ATTEMPT = """
 UPDATE automation_runs SET attempts = attempts + 1, reason = $3 WHERE id = $1 AND claimed_until = $2
 RETURNING attempts, position
 """
+
+HOLD_AUTOMATION = "SELECT status FROM automations WHERE id = :id FOR SHARE"
+"""Makes a pause wait for the end of the transaction; it then finds the run that waits, and cancels it."""
 
 FIND_SENDABLE = """
 SELECT r.id FROM automation_runs r LEFT JOIN automations u ON u.id = r.automation_id
@@ -171,7 +174,7 @@ class AutomationRunner:
 
     async def _execute(self, row: DueRun) -> None:
         if row.automation_status != "active":
-            return await self._end(row, RunStatus.canceled, "paused")
+            return await self._end(row, RunStatus.canceled, PAUSED)
         if row.position == 0 and row.filter and not await self._check(row):
             return None
         for place in range(row.position, len(row.actions)):
@@ -201,9 +204,7 @@ class AutomationRunner:
                 case {"kind": "send"}:
                     await self._send(row, place, action)
                 case {"kind": "wait"}:
-                    async with self._unit(row) as unit:
-                        until = self.clock.now() + timedelta(minutes=action["minutes"])
-                        await self._advance(unit, row, place, RunOutcome.waited, until=until)
+                    await self._wait(row, place, action)
                     return False
                 case _:
                     async with self._unit(row) as unit:
@@ -214,6 +215,16 @@ class AutomationRunner:
         except DomainError as refusal:
             await self._refuse(row, place, refusal)
         return True
+
+    async def _wait(self, row: DueRun, place: int, action: WaitAction) -> None:
+        """Put the next action off, or end the run if its automation was paused since the claim."""
+        async with self._unit(row) as unit:
+            held = await unit.execute(text(HOLD_AUTOMATION), {"id": row.automation_id})
+            if held.scalar_one_or_none() == AutomationStatus.paused:
+                await _end(unit, row, RunStatus.canceled, PAUSED)
+                return
+            until = self.clock.now() + timedelta(minutes=action["minutes"])
+            await self._advance(unit, row, place, RunOutcome.waited, until=until)
 
     async def _ask(self, row: DueRun, place: int, action: AskAction) -> None:
         asked = Asked(action["message_id"], action["keyword"], action["tag"])
@@ -270,9 +281,7 @@ class AutomationRunner:
 
     async def _end(self, row: DueRun, status: RunStatus, reason: str, **facts: Any) -> None:
         async with self._unit(row) as unit:
-            ended = {"status": status, "reason": reason, "ended_at": self.clock.now(), **facts}
-            claimed = AutomationRun.id == row.id, AutomationRun.claimed_until == row.claimed_until
-            await unit.execute(update(AutomationRun).where(*claimed).values(**ended, due_at=None, claimed_until=None))
+            await _end(unit, row, status, reason, **facts)
 
     def _unit(self, row: DueRun) -> AbstractAsyncContextManager[UnitOfWork]:
         return open_unit(self.database.sessions, row.actor, self.clock, self.notify)
@@ -280,6 +289,12 @@ class AutomationRunner:
     async def _give_back(self, rows: Sequence[DueRun]) -> None:
         for row in rows:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until, self.clock.now())
+
+
+async def _end(unit: UnitOfWork, row: DueRun, status: RunStatus, reason: str, **facts: Any) -> None:
+    ended = {"status": status, "reason": reason, "ended_at": unit.clock.now(), **facts}
+    claimed = AutomationRun.id == row.id, AutomationRun.claimed_until == row.claimed_until
+    await unit.execute(update(AutomationRun).where(*claimed).values(**ended, due_at=None, claimed_until=None))
 
 
 async def _find_sendable(connection: Connection, ids: Sequence[int]) -> Sequence[int]:

@@ -9,7 +9,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.accounts import scopes
 from app.domain.accounts.models import Account
 from app.domain.automations import actions, queries, triggers
-from app.domain.automations.models import Automation, AutomationRun, AutomationStatus, RunStatus
+from app.domain.automations.models import PAUSED, Automation, AutomationRun, AutomationStatus, RunStatus
 from app.domain.automations.shapes import Action, GivenAction, GivenTrigger
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -63,7 +63,7 @@ async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields)
 
 
 async def set_status(unit: UnitOfWork, id: int, *, enabled: bool) -> Automation:
-    """Activate or pause an automation. Idempotent. A pause cancels the runs that wait.
+    """Activate or pause an automation. Idempotent. A pause cancels the runs that no worker is executing.
 
     Raises `NotFound`, and `InsufficientScope` for the activation of actions that the actor may not take by hand.
     """
@@ -76,9 +76,7 @@ async def set_status(unit: UnitOfWork, id: int, *, enabled: bool) -> Automation:
         await _activate(unit, automation)
     elif not enabled:
         automation.status, automation.next_at = AutomationStatus.paused, None
-        waiting = AutomationRun.automation_id == id, AutomationRun.status == RunStatus.waiting
-        ended = {"status": RunStatus.canceled, "reason": "paused", "due_at": None, "ended_at": unit.clock.now()}
-        await unit.execute(update(AutomationRun).where(*waiting).values(ended))
+        await _cancel_runs(unit, id)
     await unit.save(automation)
     return automation
 
@@ -88,6 +86,15 @@ async def delete(unit: UnitOfWork, id: int) -> Automation:
     automation = await queries.get_automation(unit, id, lock=True)
     await unit.delete(automation)
     return automation
+
+
+async def _cancel_runs(unit: UnitOfWork, id: int) -> None:
+    """Cancel the runs that wait. One that a worker has claimed ends at its next wait, or is refused its next text."""
+    now = unit.clock.now()
+    is_free = AutomationRun.claimed_until.is_(None) | (AutomationRun.claimed_until <= now)
+    waiting = AutomationRun.automation_id == id, AutomationRun.ended_at.is_(None), is_free
+    ended = {"status": RunStatus.canceled, "reason": PAUSED, "due_at": None, "claimed_until": None, "ended_at": now}
+    await unit.execute(update(AutomationRun).where(*waiting).values(ended))
 
 
 def _check_scopes(unit: UnitOfWork, *given: Sequence[Action]) -> None:
