@@ -1,5 +1,6 @@
 """What happens on connections is counted by the minute, and summarized for their owners."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -22,6 +23,7 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.carriers import CONNECTIONS, MINUTES, add_connection, add_minute
 from tests.factories.clocks import At
 from tests.factories.messages import MESSAGES
+from tests.shared import Shared
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +119,19 @@ async def test_while_the_database_is_away_noting_and_flushing_do_not_fail(settin
         await services.health.flush()
 
         assert services.health._counts == {}
+
+
+async def test_the_services_that_tests_share_write_no_counts_of_an_earlier_test(
+    services: Services, shared: Shared
+) -> None:
+    services.health.note_answer("sandbox", TAKEN, 1)
+
+    assert services.health._later._timer
+    assert services.health._later._timer.when() - asyncio.get_running_loop().time() > 3600
+    await shared.clear(services)
+    await services.health.flush()
+
+    assert await MINUTES.count(services) == 0
 
 
 async def test_hand_offs_and_reports_on_them_are_counted(services: Services, account: Opened) -> None:
