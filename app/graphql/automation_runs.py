@@ -24,7 +24,7 @@ describe(
         "running": "Its actions are executed.",
         "waiting": "It waits for the time of its next action.",
         "done": "All actions were executed or refused.",
-        "skipped": "The contact did not satisfy the conditions.",
+        "skipped": "The contact did not satisfy the conditions, or its time had passed for too long.",
         "canceled": "The automation was paused.",
         "failed": "The service could not execute an action, several times.",
     },

@@ -77,6 +77,10 @@ PAUSED = "paused"
 """The reason of a run that was canceled because its automation was paused."""
 
 
+LATE = "late"
+"""The reason of a run that was skipped because its time had passed for too long."""
+
+
 class RunOutcome(enum.StrEnum):
     """The result of an action of a run."""
 

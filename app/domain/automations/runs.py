@@ -12,7 +12,7 @@ from app.db.rows import fetch
 from app.domain.accounts import queries as accounts
 from app.domain.automations import queries, triggers
 from app.domain.automations.keywords import is_reserved
-from app.domain.automations.models import Automation, AutomationStatus
+from app.domain.automations.models import LATE, Automation, AutomationStatus, RunStatus
 from app.domain.automations.shapes import (
     Action,
     AskAction,
@@ -60,8 +60,10 @@ ON CONFLICT (automation_id, contact_id, key) DO NOTHING
 """
 
 START_MANY = """
-INSERT INTO automation_runs (account_id, automation_id, contact_id, key, payload, actions, conditions, results, due_at)
-SELECT c.account_id, :automation_id, c.id, {key}, '{{}}', CAST(:actions AS jsonb), '[]', '[]', CAST(:now AS timestamptz)
+INSERT INTO automation_runs (account_id, automation_id, contact_id, key, payload, actions, conditions, results, due_at,
+  status, reason, ended_at)
+SELECT c.account_id, :automation_id, c.id, {key}, '{{}}', CAST(:actions AS jsonb), '[]', '[]',
+  CAST(:due_at AS timestamptz), CAST(:status AS text), CAST(:reason AS text), CAST(:ended_at AS timestamptz)
 FROM {source} WHERE c.account_id = :account_id AND ({which})
   AND (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id
     AND r.created_at > CAST(:now AS timestamptz) - interval '1 day') < :most
@@ -74,12 +76,16 @@ SELECT DISTINCT account_id FROM automations WHERE status = 'active' AND next_at 
 
 
 class Search(NamedTuple):
-    """A source of contacts `c`, the condition on them, the key of their runs, and the parameters of these."""
+    """A source of contacts `c`, the condition on them, the key of their runs, and the parameters of these.
+
+    It is too late for the runs of one that `is_late`: they are recorded as skipped.
+    """
 
     source: str
     which: str
     key: str
     values: dict[str, Any]
+    is_late: bool = False
 
 
 class Triggered(NamedTuple):
@@ -129,7 +135,7 @@ async def start_one(unit: UnitOfWork, automation_id: int, contact_id: int, key: 
     statement = f"{START_MANY.format(key=':key', source=contacts.SOURCE, which='c.id = :contact_id')} RETURNING id"
     facts = {"key": key, "contact_id": contact_id, "automation_id": automation.id, "account_id": automation.account_id}
     actions = {"actions": orjson.dumps(automation.actions).decode(), "now": unit.clock.now(), "most": MAX_DAILY}
-    started = (await unit.execute(text(statement), facts | actions)).one_or_none()
+    started = (await unit.execute(text(statement), facts | actions | _state(unit.clock.now()))).one_or_none()
     unit.notify(TOPIC)
     return started is not None
 
@@ -145,7 +151,8 @@ async def start_due(unit: UnitOfWork) -> int:
     found = await unit.all(due.order_by(Automation.id).with_for_update(skip_locked=True))
     zone = (await accounts.get_own(unit)).time_zone
     for automation in found:
-        await _start_many(unit, automation, zone)
+        for search in _searches(automation, now, zone):
+            await _start_many(unit, automation, search)
         later = triggers.next_at(automation.trigger, now, zone)
         await unit.execute(update(Automation).where(Automation.id == automation.id).values(next_at=later))
     if found:
@@ -182,21 +189,25 @@ async def _start(batch: Batch, event: OutboxEvent, automation: Triggered, chain:
     await batch.connection.execute(START, event.account_id, automation.id, event.contact_id, key, chain, *facts)
 
 
-async def _start_many(unit: UnitOfWork, automation: Automation, zone: str | None) -> None:
+async def _start_many(unit: UnitOfWork, automation: Automation, found: Search) -> None:
     now = unit.clock.now()
-    found = _search(automation, now, zone)
-    if found is None:
-        return
     compiler = Compiler(now)
     which = compiler.compile(filters.load(automation.filter)) if automation.filter else "true"
     statement = START_MANY.format(key=found.key, source=found.source, which=f"({which}) AND {found.which}")
     common = {"automation_id": automation.id, "account_id": unit.actor.account_id, "most": MAX_DAILY}
-    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": now}
+    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": now, **_state(now, is_late=found.is_late)}
     await unit.execute(text(statement), compiler.parameters | common | payload | found.values)
 
 
-def _search(automation: Automation, now: datetime, zone: str | None) -> Search | None:
-    """Return the search for the contacts of an automation that is due; None if its time has yet to come."""
+def _state(now: datetime, *, is_late: bool = False) -> dict[str, Any]:
+    """Return the state of a run that starts, or is skipped, now."""
+    if is_late:
+        return {"due_at": None, "status": RunStatus.skipped, "reason": LATE, "ended_at": now}
+    return {"due_at": now, "status": RunStatus.running, "reason": "", "ended_at": None}
+
+
+def _searches(automation: Automation, now: datetime, zone: str | None) -> Sequence[Search]:
+    """Return the searches for the contacts of an automation that is due, one for each day."""
     trigger = automation.trigger
     match trigger:
         case {"kind": "missed_reply"}:
@@ -204,12 +215,13 @@ def _search(automation: Automation, now: datetime, zone: str | None) -> Search |
                 "CAST(:now AS timestamptz) - CAST(:hours AS interval)", "interval '1 day'"
             )
             source = f"{conversations.WAITING} {contacts.join('v.contact_id')}"
-            return Search(source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])})
+            return [Search(source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])})]
         case {"kind": "birthday"} | {"kind": "schedule"} if automation.next_at:
-            day = triggers.find_day(trigger, automation.next_at, now, zone)
-            return None if day is None else _search_on(trigger, day)
+            days = triggers.find_days(trigger, automation.next_at, now, zone)
+            late = [_search_on(trigger, day)._replace(is_late=True) for day in days.late]
+            return [*late, *(_search_on(trigger, day) for day in days.due)]
         case _:
-            return None
+            return []
 
 
 def _search_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> Search:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.domain.automations.models import TriggerKind
@@ -26,7 +26,20 @@ MAX_HOURS, MAX_CONDITIONS, MAX_VALUE = 720, 10, 200
 LOOK_EVERY = timedelta(minutes=5)
 """The time between two searches for contacts who wait for a reply."""
 
+GRACE = {"birthday": timedelta(days=1), "schedule": timedelta(hours=12)}
+"""The time by which runs may start late, such as after an outage. Later ones are skipped: texts would be stale."""
+
+LONGEST = timedelta(days=31)
+"""The time before now whose missed days are recorded as skipped."""
+
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+class Days(NamedTuple):
+    """Days of a trigger whose time has come: those whose runs start, and those for which it is too late."""
+
+    due: Sequence[date]
+    late: Sequence[date]
 
 
 async def check(unit: UnitOfWork, given: GivenTrigger) -> Trigger:
@@ -90,23 +103,29 @@ def next_at(trigger: Trigger, now: datetime, zone: str | None) -> datetime | Non
             return _next_time(trigger, now, ZoneInfo(zone or "UTC"))
 
 
-def find_day(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: datetime, zone: str | None) -> date | None:
-    """Return the day of a trigger's latest time; None for one before the day of `at`, whose time is still to come.
+def find_days(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: datetime, zone: str | None) -> Days:
+    """Return the days of a trigger from that of `at` on whose time has come, the oldest first.
 
-    `at` is what `next_at` returned, perhaps for another zone, because an account may change its own.
+    `at` is what `next_at` returned. The last late day of a schedule, for every contact, stands for all of them.
     """
     there = ZoneInfo(zone or "UTC")
     today = now.astimezone(there).date()
-    days = (today - timedelta(days=before) for before in range(9))
-    day = next(each for each in days if _is_on(trigger, each) and _time_on(trigger, each, there, now) <= now)
-    return day if day >= at.astimezone(there).date() else None
+    first = max(at.astimezone(there).date(), today - LONGEST)
+    days = [day for day in _days_from(first, (today - first).days + 1) if _is_on(trigger, day)]
+    times = {day: time for day in days if (time := _time_on(trigger, day, there, now)) <= now}
+    late = [day for day, time in times.items() if now - time > GRACE[trigger["kind"]]]
+    due = [day for day in times if day not in late]
+    return Days(due, late[-1:] if trigger["kind"] == "schedule" else late)
 
 
 def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: ZoneInfo) -> datetime:
     today = now.astimezone(zone).date()
-    days = (today + timedelta(days=after) for after in range(9))
-    times = (_time_on(trigger, each, zone, now) for each in days if _is_on(trigger, each))
+    times = (_time_on(trigger, each, zone, now) for each in _days_from(today, 9) if _is_on(trigger, each))
     return next(each for each in times if each > now)
+
+
+def _days_from(first: date, count: int) -> list[date]:
+    return [first + timedelta(days=after) for after in range(count)]
 
 
 def _is_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> bool:

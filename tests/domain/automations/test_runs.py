@@ -201,7 +201,8 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
         await perform(contacts.create, {"phone": phone, "custom_fields": {"born": born}})
     await enable(perform, {"kind": "birthday", "field": "born", "at": "00:00"}, {"kind": "add_tag", "tag": "party"})
     await enable(perform, {"kind": "missed_reply", "hours": 2}, {"kind": "add_tag", "tag": "waits"})
-    await enable(perform, {"kind": "schedule", "at": "00:00"}, {"kind": "add_tag", "tag": "daily"})
+    this_minute = f"{services.clock.now():%H:%M}"
+    await enable(perform, {"kind": "schedule", "at": this_minute}, {"kind": "add_tag", "tag": "daily"})
     await services.inbox.receive("sandbox", InboundMessage("in-1", PHONE, account.phone_number, "Hello?"))
     await AUTOMATIONS.change(services, next_at=services.clock.now())
     await CONVERSATIONS.change(services, waiting_since=services.clock.now() - timedelta(hours=3))

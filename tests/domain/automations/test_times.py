@@ -7,14 +7,16 @@ import pytest
 from app.domain.accounts import service as accounts
 from app.domain.automations import runs
 from app.domain.contacts import custom_fields
+from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import CustomFieldType
 from app.domain.onboarding.service import Opened
 from app.services import Services
-from tests.domain.automations.test_runs import add_ann, enable
+from tests.domain.automations.test_runs import add_ann, enable, work
 from tests.domain.conftest import Act, UnitFor
 from tests.factories.automations import AUTOMATION_RUNS, AUTOMATIONS
 from tests.factories.clocks import At
+from tests.factories.contacts import CONTACTS
 
 DAY = datetime(2101, 3, 1, tzinfo=UTC)
 TAG = {"kind": "add_tag", "tag": "found"}
@@ -56,6 +58,60 @@ async def test_a_birthday_that_is_found_after_midnight_is_not_left_out(
     await look(unit_for, account, evening + timedelta(minutes=2))
 
     assert await AUTOMATION_RUNS.read(services, "key") == ["birthday/2101"]
+
+
+@pytest.mark.parametrize(
+    ("born", "status"), [("03-01", "skipped"), ("03-04", "skipped"), ("03-05", "running"), ("03-06", "running")]
+)
+async def test_after_an_outage_birthdays_of_the_last_day_start_and_earlier_ones_are_recorded_as_skipped(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, born: str, status: str
+) -> None:
+    await enable_birthday(perform, f"1980-{born}")
+    await AUTOMATIONS.change(services, next_at=DAY.replace(hour=10))
+
+    for hour in (10, 11):
+        await look(unit_for, account, DAY.replace(day=6, hour=hour))
+    await work(services, days=365 * 200)
+
+    [(key, found, reason, due_at)] = await AUTOMATION_RUNS.read(services, "key", "status", "reason", "due_at")
+    assert (key, due_at) == ("birthday/2101", None)
+    assert (found, reason) == (("skipped", "late") if status == "skipped" else ("done", ""))
+    assert await CONTACTS.only(services, "tags") == ([] if status == "skipped" else ["found"])
+
+
+async def test_after_an_outage_over_the_new_year_the_birthdays_of_both_years_are_found(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await enable_birthday(perform, "1980-12-30")
+    await perform(contacts.create, {"phone": "+12025550144", "custom_fields": {"born": "1981-01-01"}})
+    await AUTOMATIONS.change(services, next_at=datetime(2101, 12, 30, 10, tzinfo=UTC))
+
+    await look(unit_for, account, datetime(2102, 1, 2, 9, tzinfo=UTC))
+
+    assert await AUTOMATION_RUNS.read(services, "key", "status") == [
+        ("birthday/2101", "skipped"),
+        ("birthday/2102", "running"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hour", "expected"),
+    [
+        (11, [("schedule/2101-03-03", "skipped"), ("schedule/2101-03-04", "running")]),
+        (23, [("schedule/2101-03-04", "skipped")]),
+    ],
+)
+async def test_after_an_outage_a_schedule_starts_within_12_hours_and_one_skipped_run_stands_for_the_missed_days(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, hour: int, expected: list[tuple[str, str]]
+) -> None:
+    await add_ann(perform)
+    await enable(perform, {"kind": "schedule", "at": "10:00"}, TAG)
+    await AUTOMATIONS.change(services, next_at=DAY.replace(hour=10))
+
+    await look(unit_for, account, DAY.replace(day=4, hour=hour))
+
+    assert await AUTOMATION_RUNS.read(services, "key", "status") == expected
+    assert await AUTOMATIONS.only(services, "next_at") == DAY.replace(day=5, hour=10)
 
 
 async def test_a_schedule_waits_for_its_time_in_the_zone_that_the_account_has_now(
