@@ -8,8 +8,8 @@ import strawberry
 
 from app.domain.accounts import deletion, invitations, models, queries, service, users
 from app.domain.accounts.models import AccountStatus, Role
-from app.domain.accounts.service import AccountFields
 from app.domain.accounts.users import UserFields, ViewerFields
+from app.domain.automations import time_zones
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -283,7 +283,7 @@ class AccountMutation:
         changes: Annotated[AccountChanges, strawberry.argument(description="The fields to change.")],
     ) -> models.Account:
         """Change the account."""
-        return await service.update(info.context.unit, given(vars(changes), AccountFields))
+        return await time_zones.update_account(info.context.unit, given(vars(changes), service.AccountFields))
 
     @strawberry.mutation(
         graphql_type=AccountDeletion,

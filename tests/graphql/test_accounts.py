@@ -254,6 +254,23 @@ async def test_the_keys_that_a_member_made_end_when_the_member_is_removed(
     assert (await http.get("/automation/subscriptions", headers=key)).status_code == 401
 
 
+async def test_a_change_of_the_time_zone_moves_the_next_time_of_an_automation(
+    http: httpx2.AsyncClient, cookie: str
+) -> None:
+    trigger, actions = '{kind: schedule, at: "10:00"}', '[{kind: add_tag, tag: "new"}]'
+    fields = f'{{name: "Daily", trigger: {trigger}, actions: {actions}}}'
+    made = await ask(http, cookie, f"mutation {{ create_automation(automation: {fields}) {{ id }} }}")
+    id = made["create_automation"]["id"]
+    enabling = f"mutation {{ set_automation_status(id: {id}, enabled: true) {{ next_at }} }}"
+    before = (await ask(http, cookie, enabling))["set_automation_status"]["next_at"]
+
+    await ask(http, cookie, change('time_zone: "Asia/Tokyo"'))
+
+    after = (await ask(http, cookie, f"{{ automation(id: {id}) {{ next_at }} }}"))["automation"]["next_at"]
+    assert (before[11:16], after[11:16]) == ("10:00", "01:00")
+    assert before[:10] == after[:10]
+
+
 async def test_the_last_owner_stays(http: httpx2.AsyncClient, services: Services, cookie: str) -> None:
     id = await id_of_user(services)
 

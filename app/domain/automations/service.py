@@ -51,13 +51,15 @@ async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
 async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields) -> Automation:
     """Change an automation; runs under way keep their actions. Raises as `create` does, and `NotFound`."""
     values = await _checked(unit, fields)
+    zone = await _hold_zone(unit)
     automation = await queries.get_automation(unit, id, lock=True)
     _check_scopes(unit, automation.actions, values.get("actions", []))
+    former = automation.trigger
     for name, value in values.items():
         setattr(automation, name, value)
     automation.updated_at = unit.clock.now()
-    if automation.status == AutomationStatus.active:
-        await _activate(unit, automation)
+    if automation.status == AutomationStatus.active and automation.trigger != former:
+        automation.next_at = triggers.next_at(automation.trigger, unit.clock.now(), zone)
     await unit.save(automation)
     return automation
 
@@ -67,13 +69,14 @@ async def set_status(unit: UnitOfWork, id: int, *, enabled: bool) -> Automation:
 
     Raises `NotFound`, and `InsufficientScope` for the activation of actions that the actor may not take by hand.
     """
+    zone = await _hold_zone(unit) if enabled else None
     automation = await queries.get_automation(unit, id, lock=True)
     if enabled:
         _check_scopes(unit, automation.actions)
     if enabled and automation.status == AutomationStatus.paused:
         automation.status = AutomationStatus.active
         automation.active_since = unit.clock.now()
-        await _activate(unit, automation)
+        automation.next_at = triggers.next_at(automation.trigger, unit.clock.now(), zone)
     elif not enabled:
         automation.status, automation.next_at = AutomationStatus.paused, None
         await _cancel_runs(unit, id)
@@ -102,9 +105,9 @@ def _check_scopes(unit: UnitOfWork, *given: Sequence[Action]) -> None:
         scopes.require(unit.actor, actions.scopes_of(each))
 
 
-async def _activate(unit: UnitOfWork, automation: Automation) -> None:
-    zone = (await accounts.get_own(unit)).time_zone
-    automation.next_at = triggers.next_at(automation.trigger, unit.clock.now(), zone)
+async def _hold_zone(unit: UnitOfWork) -> str | None:
+    """Return the time zone of the account, which does not change until the end of the transaction."""
+    return (await accounts.get_own(unit, lock=True)).time_zone
 
 
 async def _checked(unit: UnitOfWork, fields: AutomationFields) -> dict[str, Any]:

@@ -118,6 +118,13 @@ def find_days(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: dat
     return Days(due, late[-1:] if trigger["kind"] == "schedule" else late)
 
 
+def move(trigger: Trigger, at: datetime, former: str | None, zone: str | None) -> datetime:
+    """Return the time of a trigger in a zone on the day that `at` has in the former one."""
+    if trigger["kind"] == "birthday" or trigger["kind"] == "schedule":
+        return _time_on(trigger, at.astimezone(ZoneInfo(former or "UTC")).date(), ZoneInfo(zone or "UTC"), at)
+    return at
+
+
 def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: ZoneInfo) -> datetime:
     today = now.astimezone(zone).date()
     times = (_time_on(trigger, each, zone, now) for each in _days_from(today, 9) if _is_on(trigger, each))
