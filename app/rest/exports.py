@@ -1,37 +1,29 @@
 """The download of an account's export, by a link from `create_export_link`."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from functools import partial
 
 import structlog
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
 
 from app.domain.accounts import file_links
 from app.domain.erasure import downloads
 from app.domain.erasure.downloads import Sending
-from app.domain.kernel.errors import DomainError
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork, open_unit
 from app.graphql.exports import PATH
 from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
+from app.http.downloads import Download
 from app.http.identity import request_id
 from app.http.routing import CountedRoute
 from app.services import Services
 
 TYPE = "application/zip"
-PACE = 16 * 1024
-"""The minimum rate of a client, in bytes per second."""
-
-PATIENCE_SECONDS = 30.0
-"""The seconds that a client may be behind `PACE`."""
-
 log = structlog.get_logger(__name__)
 
 
@@ -92,34 +84,3 @@ def _head(exported_at: str) -> Response:
 
 def _headers(exported_at: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="export-{exported_at[:10]}.zip"'}
-
-
-class Download(StreamingResponse):
-    """A file that is sent in pieces. Its slot is released at the end, or when the client disconnects.
-
-    It is aborted when the link ends, and when the client reads slower than `PACE`: the connection is closed before the
-    end of the response.
-    """
-
-    def __init__(
-        self, pieces: AsyncGenerator[bytes], headers: dict[str, str], media_type: str, place: AsyncExitStack
-    ) -> None:
-        super().__init__(pieces, 200, headers, media_type)
-        self._pieces, self._place, self._patience = pieces, place, PATIENCE_SECONDS
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the archive; raise `ClientDisconnect` when it is aborted."""
-        async with self._place, aclosing(self._pieces):
-            try:
-                await super().__call__(scope, receive, partial(self._send, send))
-            except (DomainError, TimeoutError) as cause:
-                log.info("account_export_aborted", cause=repr(cause))
-                raise ClientDisconnect from cause
-
-    async def _send(self, send: Send, message: Message) -> None:
-        """Send a message; raise `TimeoutError` when the client's time is used up. Each byte read adds time."""
-        began = time.monotonic()
-        async with asyncio.timeout(self._patience):
-            await send(message)
-        waited, earned = time.monotonic() - began, len(message.get("body", b"")) / PACE
-        self._patience = min(self._patience - waited + earned, PATIENCE_SECONDS)

@@ -1,7 +1,6 @@
 """The download of the file of a job, by a link from `create_job_link`."""
 
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack
 from functools import partial
 
 from starlette.requests import Request
@@ -15,9 +14,9 @@ from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.graphql.jobs import PATH
 from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
+from app.http.downloads import Download
 from app.http.identity import request_id
 from app.http.routing import CountedRoute
-from app.rest.exports import Download
 from app.services import Services
 
 
@@ -45,7 +44,7 @@ class JobFiles:
             return _head(headers, file.media_type)
         async with AsyncExitStack() as place:
             await place.enter_async_context(services.places.take(actor.account_id))
-            contents = _split(parts.read(services.database.pool, job_id))
+            contents = file_links.split(parts.read(services.database.pool, job_id))
             pieces = file_links.limit(contents, partial(self._find_file, actor, job_id))
             return Download(pieces, headers, file.media_type, place.pop_all())
 
@@ -59,10 +58,3 @@ def _head(headers: dict[str, str], media_type: str) -> Response:
     head = Response(None, 200, headers, media_type)
     del head.headers["content-length"]
     return head
-
-
-async def _split(contents: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    async with aclosing(contents):
-        async for content in contents:
-            for start in range(0, len(content), downloads.PIECE_BYTES):
-                yield content[start : start + downloads.PIECE_BYTES]

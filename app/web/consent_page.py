@@ -1,18 +1,21 @@
 """The downloads of the evidence of a phone's consent, by a link from `create_consent_link`."""
 
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from app.db.engine import Pool
+from app.domain.accounts import file_links
 from app.domain.consent import evidence
 from app.domain.consent.evidence import EvidenceFile
-from app.domain.kernel.unit_of_work import open_unit
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.graphql.consents import PATH
 from app.http.anonymous import count_anonymous
 from app.http.client_address import address_of
+from app.http.downloads import Download
 from app.http.identity import request_id
 from app.http.routing import CountedRoute
 from app.services import Services
@@ -54,6 +57,12 @@ class ConsentFiles:
         await count_anonymous(services.limits, address_of(request))
         token, now = request.path_params["token"], services.clock.now()
         actor, phone = evidence.open_link(services.exports, token, now, request_id())
+        head = await self._begin(actor, phone)
+        contents = file_links.split(write(services.database.pool, head))
+        pieces = file_links.limit(contents, partial(self._begin, actor, phone))
+        return Download(pieces, headers, media_type)
+
+    async def _begin(self, actor: Actor, phone: str) -> EvidenceFile:
+        services = self._services
         async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
-            head = await evidence.begin(unit, phone)
-        return StreamingResponse(write(services.database.pool, head), 200, headers, media_type)
+            return await evidence.begin(unit, phone)

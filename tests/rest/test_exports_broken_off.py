@@ -14,7 +14,7 @@ from app.domain.erasure import downloads
 from app.domain.kernel import account_tables
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
-from app.rest import exports
+from app.http import downloads as answers
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.traps import open_transactions
@@ -86,7 +86,7 @@ async def test_a_download_that_takes_too_long_is_broken_off(
 async def test_a_client_that_reads_too_slowly_loses_its_place(
     services: Services, large: Opened, served: Served, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exports, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(answers, "PATIENCE_SECONDS", 0.5)
     path = await make_link(services, large)
     slow = await begin(served, path)
 

@@ -19,6 +19,7 @@ from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor
 
 LASTS = timedelta(minutes=10)
+PIECE_BYTES = 64 * 1024
 MAX_SECONDS = 3600.0
 """The time after which a download is aborted."""
 
@@ -52,6 +53,14 @@ class FileLinks:
         if datetime.fromisoformat(until) <= now:
             raise self.ended()
         return Actor(account_id, frozenset(), label, request_id, *made_with), which
+
+
+async def split(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """Yield the parts of a file in pieces of at most `PIECE_BYTES`, for which a slow client has the time."""
+    async with aclosing(parts):
+        async for part in parts:
+            for start in range(0, len(part), PIECE_BYTES):
+                yield part[start : start + PIECE_BYTES]
 
 
 async def limit(pieces: AsyncGenerator[bytes], check: Callable[[], Awaitable[object]]) -> AsyncGenerator[bytes]:

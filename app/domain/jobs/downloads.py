@@ -16,7 +16,6 @@ from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
 WRITING = (JobKind.import_contacts, JobKind.export_contacts)
-PIECE_BYTES = 64 * 1024
 TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/x-ndjson", "vcard": "text/vcard; charset=utf-8"}
 SUFFIXES = {"csv": "csv", "json": "ndjson", "vcard": "vcf"}
 
