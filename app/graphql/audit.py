@@ -43,6 +43,7 @@ describe(
         "integration_removed": "An integration was removed.",
         "integration_resumed": "An integration was resumed.",
         "integration_rotated": "An integration was given a new secret.",
+        "integration_taken_over": "An integration was bound to another key, application or user.",
         "invitation_withdrawn": "An invitation was withdrawn.",
         "key_created": "An API key was made.",
         "key_revoked": "An API key was revoked.",

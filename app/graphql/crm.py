@@ -170,7 +170,8 @@ class CrmMutation:
         graphql_type=Integration,
         description=(
             "Finish an authorization with the parameters that the CRM added to the callback address, and return the "
-            "integration. The page /crm/callback does this for people who are signed in."
+            "integration, which stops with the caller's key, connection or user. The page /crm/callback does this for "
+            "people who are signed in."
         ),
         directives=guarded("webhooks:manage", "crm_authorization_refused", "conflict", "unavailable"),
     )

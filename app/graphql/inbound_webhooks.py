@@ -209,7 +209,8 @@ class InboundWebhookMutation:
 
     @strawberry.mutation(
         graphql_type=InboundWebhook,
-        description="Change the name of an inbound webhook, or all of its actions, and return it.",
+        description="Change the name of an inbound webhook, or all of its actions, and return it. "
+        "Changing the actions takes it over, as take_over_integration does.",
         directives=guarded("contacts:write", "insufficient_scope", "not_found"),
     )
     async def update_inbound_webhook(

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import strawberry
 
+from app.domain.accounts import credentials
 from app.domain.integrations import models, queries, service, texts
 from app.domain.integrations.models import BookingTextKind, EventStatus, IntegrationStatus
 from app.domain.integrations.service import IntegrationFields
@@ -13,6 +14,7 @@ from app.domain.kernel.paging import Page
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.loading import Load
 from app.graphql.core.overlap import OverlapHours
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
@@ -22,7 +24,7 @@ describe(
     "Whether the events of an integration are applied, and its texts sent.",
     {
         "active": "Events are applied, and texts sent.",
-        "paused": "Events and texts wait until it is resumed.",
+        "paused": "Events and texts wait until it is resumed, by the account or since its creator has ended.",
         "removed": "It was removed: its events, bookings and texts are being deleted.",
     },
 )
@@ -84,7 +86,6 @@ class Integration:
     id: BigInt = strawberry.field(description="The integration's id.")
     kind: str = strawberry.field(description="The name of its kind.")
     name: str = strawberry.field(description="The name that the account gave it.")
-    status: IntegrationStatus = strawberry.field(description="Whether it is paused.")
     phone_number_id: BigInt | None = strawberry.field(
         description="The id of the number that its texts leave from; null for the number of the conversation."
     )
@@ -99,6 +100,23 @@ class Integration:
     last_error: str = strawberry.field(description="The reason why the last failed event could not be applied.")
     last_error_at: datetime | None = strawberry.field(description="The time of that failure.")
     created_at: datetime = strawberry.field(description="The time at which it was added.")
+
+    @strawberry.field(
+        graphql_type=datetime | None,
+        description="The time at which the key, connection or user that it depends on ended: since then it is paused, "
+        "and its address unknown. Null for one that goes on.",
+    )
+    def creator_ended_at(self, info: Info) -> Load[Any]:
+        """Return the time."""
+        return info.context.load(credentials.when_ended, row_of(self, models.Integration).creator_id)
+
+    @strawberry.field(description="Whether it is paused.")
+    async def status(self, info: Info) -> IntegrationStatus:
+        """Return the status: one whose creator has ended is paused, also before a worker has seen it."""
+        row = row_of(self, models.Integration)
+        ended_at = await info.context.load(credentials.when_ended, row.creator_id)
+        is_stopped = ended_at is not None and row.status == IntegrationStatus.active
+        return IntegrationStatus.paused if is_stopped else IntegrationStatus(row.status)
 
     @strawberry.field(description="The address that the tool posts its events to; empty once it was removed.")
     def url(self, info: Info) -> str:
@@ -286,17 +304,32 @@ class IntegrationMutation:
 
     @strawberry.mutation(
         graphql_type=Integration,
-        description="Resume a paused integration, and return it. Texts that came too late meanwhile are skipped.",
-        directives=guarded("webhooks:manage", "not_found"),
+        description="Resume a paused integration, and return it. Texts that came too late meanwhile are skipped. One "
+        "whose creator has ended is taken over, as take_over_integration does.",
+        directives=guarded("webhooks:manage", "insufficient_scope", "not_found"),
     )
     async def resume_integration(self, info: Info, id: IntegrationId) -> models.Integration:
         """Resume an integration."""
-        return await service.resume(info.context.unit, id)
+        return await service.resume(info.context.unit, info.context.services.intake.ports, id)
+
+    @strawberry.mutation(
+        graphql_type=Integration,
+        description=(
+            "Bind an integration to the caller, and return it: from now on it stops with the caller's key, connection "
+            "or user. One whose creator has ended stays paused until it is resumed. Needs the scopes of what the "
+            "integration does. A former creator who knows the secret can use it until it is rotated."
+        ),
+        directives=guarded("webhooks:manage", "insufficient_scope", "not_found"),
+    )
+    async def take_over_integration(self, info: Info, id: IntegrationId) -> models.Integration:
+        """Take an integration over."""
+        return await service.take_over(info.context.unit, info.context.services.intake.ports, id)
 
     @strawberry.mutation(
         graphql_type=Integration,
         description="Replace the secret of an integration, and return it. The former one is accepted for some hours. "
-        "Needs the scopes of what the integration does.",
+        "The caller takes the integration over, as take_over_integration does. Needs the scopes of what the "
+        "integration does.",
         directives=guarded("webhooks:manage", "insufficient_scope", "not_found", "integration_secret_reused"),
     )
     async def rotate_integration_secret(

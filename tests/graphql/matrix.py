@@ -140,6 +140,7 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "replay_integration_event": lambda ids: {"id": ids["failed_event"]},
     "add_integration": lambda _: {"kind": "calcom", "secret": "another"},
     "update_integration": lambda ids: {"id": ids["integration"], "changes": {"name": "Changed"}},
+    "take_over_integration": lambda ids: {"id": ids["integration"]},
     "resume_integration": lambda ids: {"id": ids["paused_integration"]},
     "rotate_integration_secret": lambda ids: {"id": ids["integration"], "secret": "another"},
     **dict.fromkeys(("integration", "pause_integration", "remove_integration"), lambda ids: {"id": ids["integration"]}),

@@ -112,7 +112,7 @@ GIVEN: dict[str, frozenset[str]] = {
     **dict.fromkeys(("subscribe", "create_webhook", "bulk_enroll"), frozenset({"contacts:read"})),
     "update_keyword": frozenset({"messages:send"}),
     **dict.fromkeys(
-        ("add_integration", "update_integration", "rotate_integration_secret"),
+        ("add_integration", "update_integration", "rotate_integration_secret", "take_over_integration"),
         frozenset({"contacts:write", "messages:send"}),
     ),
     **dict.fromkeys(

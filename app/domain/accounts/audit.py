@@ -39,6 +39,7 @@ class AuditAction(enum.StrEnum):
     integration_removed = enum.auto()
     integration_resumed = enum.auto()
     integration_rotated = enum.auto()
+    integration_taken_over = enum.auto()
     invitation_withdrawn = enum.auto()
     job_link_made = enum.auto()
     key_created = enum.auto()

@@ -77,13 +77,18 @@ ENDS = f"""
 `OFFSET 0` makes each join a primary key look-up: PostgreSQL overestimates `source` and would scan whole tables.
 """
 
-HAS_ENDED = f"""
+IS_OVER = f"""
 WITH RECURSIVE source AS (
   SELECT m.id AS root, {MADE_WITH} FROM creators m WHERE m.id = {{creator_id}}
   {FOLLOW}
 ), ends AS ({ENDS})
-SELECT root FROM ends
-WHERE revoked_at IS NOT NULL OR expires_at <= :ended_by OR NOT coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
+SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= {{now}}
+"""
+"""The root, if the credential of a row of `creators` has ended."""
+
+HAS_ENDED = f"""
+{IS_OVER.format(creator_id="{creator_id}", now=":ended_by")}
+OR NOT coalesce(roles <@ CAST(:roles_that_may AS text[]), true)
 """
 """The root, if the credential of a row of `creators` has ended or a user that it depends on lacks the roles."""
 
@@ -187,6 +192,11 @@ def lives(
     roles = [role for role in Role if scope is None or scope in scopes_of(role)]
     found = text(f"NOT EXISTS ({ended})").bindparams(ended_by=now, roles_that_may=roles)
     return cast("ColumnElement[bool]", found)
+
+
+def has_not_ended(creator_id: str, now: str) -> str:
+    """Return the condition that a record's creator has not ended, for a statement; true for a record without one."""
+    return f"({creator_id} IS NULL OR NOT EXISTS ({IS_OVER.format(creator_id=creator_id, now=now)}))"
 
 
 async def when_ended(unit: UnitOfWork, creator_ids: Sequence[int]) -> dict[int, datetime]:

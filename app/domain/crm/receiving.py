@@ -1,5 +1,6 @@
 """Applies the notices of CRMs: texts to send become rows, changed contacts become checks."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import update
@@ -10,7 +11,7 @@ from app.domain.contacts import service as contact_service
 from app.domain.crm import comparing
 from app.domain.crm.connector import ContactTouched, CrmConnector, SendRequested
 from app.domain.crm.models import CrmConnection, CrmSend
-from app.domain.crm.service import TOPIC, address_of
+from app.domain.crm.service import SYNCHRONIZING, TOPIC, address_of
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import Integration
 from app.domain.integrations.scheduling import Delivery, Unreadable
@@ -28,6 +29,11 @@ class CrmReceiver:
     def title(self) -> str:
         """Return the name that people know."""
         return self.connector.title
+
+    @property
+    def scopes(self) -> Collection[str]:
+        """Return the scopes of the work of a CRM."""
+        return SYNCHRONIZING
 
     def find_address(self, delivery: Delivery) -> str:
         """Return the address of the integration with the CRM's account that a notice names."""

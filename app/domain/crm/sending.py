@@ -15,6 +15,7 @@ from typing import NamedTuple
 from app.db import claims
 from app.db.engine import Database
 from app.domain.crm.service import TOPIC
+from app.domain.integrations import endings
 from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError, Unavailable
@@ -82,7 +83,10 @@ class CrmSends:
     _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
-        """Send one batch of texts; return True when more may be due."""
+        """Send one batch of texts; return True when more may be due.
+
+        Those of an integration whose creator has ended wait, as it is paused.
+        """
         now = self.clock.now()
         rows = await claims.claim(
             self.database.pool,
@@ -95,7 +99,9 @@ class CrmSends:
             give_back=self._release,
             seconds=LEASE.seconds,
         )
-        await asyncio.gather(*map(self._attempt, rows))
+        ended = await endings.pause_ended(self.database.pool, [row.integration_id for row in rows], now)
+        await self._release([row for row in rows if row.integration_id in ended])
+        await asyncio.gather(*(self._attempt(row) for row in rows if row.integration_id not in ended))
         return len(rows) == self.batch
 
     async def due(self) -> bool:

@@ -19,6 +19,7 @@ from app.domain.crm import queries
 from app.domain.crm.connector import CrmAway, CrmConnector, CrmRefused, CrmUnauthorized, Tokens
 from app.domain.crm.errors import CrmAuthorizationRefused
 from app.domain.crm.models import CrmConnection, CrmPush, CrmPushStatus, CrmState, CrmSync
+from app.domain.integrations import endings
 from app.domain.integrations import queries as integrations
 from app.domain.integrations import service as integration_service
 from app.domain.integrations.models import Integration
@@ -76,8 +77,8 @@ def begin(unit: UnitOfWork, ports: Ports, kind: str) -> str:
 async def finish(unit: UnitOfWork, ports: Ports, state: str, code: str) -> Integration:
     """Exchange the code of an authorization for tokens, and connect the CRM; return the integration.
 
-    A connection of the account that exists already gets the new tokens. Raises `CrmAuthorizationRefused`, `Conflict`
-    for a CRM that another account has connected, and `Unavailable`.
+    A connection of the account that exists already gets the new tokens, and its integration the actor as its creator.
+    Raises `CrmAuthorizationRefused`, `Conflict` for a CRM that another account has connected, and `Unavailable`.
     """
     scopes.require(unit.actor, SYNCHRONIZING)
     begun = _open(unit, ports, state)
@@ -170,7 +171,10 @@ async def _store(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> I
     connection.lease += 1  # a turn with the former tokens is over
     await unit.save(connection)
     assert connection.integration_id
-    return await integrations.get(unit, connection.integration_id)
+    integration = await integrations.get(unit, connection.integration_id, lock=True)
+    await endings.bind(unit, integration)
+    await unit.save(integration)
+    return integration
 
 
 async def _keep_authorized(unit: UnitOfWork, *same: ColumnElement[bool]) -> None:

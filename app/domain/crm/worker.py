@@ -15,6 +15,7 @@ from app.domain.crm.lease import Lease, Leased, LeaseLost, end_of
 from app.domain.crm.pushing import Pushing, find_next
 from app.domain.crm.service import TOPIC, Ports
 from app.domain.crm.session import PERSIST_SECONDS, AuthorizationLost, Session
+from app.domain.integrations import endings
 from app.domain.integrations import sql as integrations
 from app.domain.integrations.errors import IntegrationRemoved
 from app.domain.kernel.clock import Clock
@@ -117,7 +118,8 @@ class CrmWorker:
     async def _take_turn(self, row: Leased, until: float) -> None:
         """Work for a connection, and give back its lease, which is renewed meanwhile.
 
-        A turn whose integration is removed under way ends, and the next one revokes the authorization.
+        A turn whose integration is removed under way ends, and the next one revokes the authorization. A turn whose
+        integration has lost its creator ends before its next step.
         """
         end = partial(self.database.pool.execute, RELEASE, row.id, row.lease, self.clock.now())
         lease = Lease(self.database.pool, self.clock, row, self.lease, until)
@@ -145,12 +147,16 @@ class CrmWorker:
         pushing = Pushing(session, row.integration_id, self.notify)
         fetching, until = Fetching(pushing), self.clock.now() + WORK
         for _ in range(STEPS):
-            if self._stopping or self.clock.now() >= until:
+            if self._stopping or self.clock.now() >= until or await self._has_ended(row.integration_id):
                 return
             if push := await find_next(session, row.integration_id):
                 await pushing.perform(push)
             elif not await fetching.step():
                 return
+
+    async def _has_ended(self, integration_id: int) -> bool:
+        """Return whether the creator of an integration has ended; it is then paused."""
+        return bool(await endings.pause_ended(self.database.pool, [integration_id], self.clock.now()))
 
     async def _revoke(self, session: Session) -> None:
         """End the authorization of a connection that was removed, then delete it."""

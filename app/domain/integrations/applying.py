@@ -1,6 +1,7 @@
 """Applies stored events: each in one transaction with everything that follows from it."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from sqlalchemy import select, text, update
 
 from app.db.engine import Database
 from app.db.rows import fetch
-from app.domain.integrations import bookings, hook_actions
+from app.domain.integrations import bookings, endings, hook_actions
 from app.domain.integrations.bookings import Applied
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationStatus
 from app.domain.integrations.models import IntegrationEvent as Event
@@ -84,7 +85,7 @@ class Applier:
         had: list[int] = []
         held: list[int] = []
         while left > 0:
-            due = await fetch(self.database.pool, DueEvent, FIND_DUE, self.clock.now(), left, [*had, *held])
+            due = await self._find_due(left, [*had, *held])
             done = {each.integration_id: await self._attempt(each) for each in due}
             if not any(done.values()) and done.keys() <= {*had, *held}:
                 return False
@@ -96,6 +97,14 @@ class Applier:
     async def due(self) -> bool:
         """Return whether an event is due."""
         return await self.database.pool.ask(IS_DUE, self.clock.now())
+
+    async def _find_due(self, limit: int, had: Sequence[int]) -> Sequence[DueEvent]:
+        """Return the next events, once the integrations whose creator has ended are paused."""
+        now = self.clock.now()
+        due = await fetch(self.database.pool, DueEvent, FIND_DUE, now, limit, had)
+        if await endings.pause_ended(self.database.pool, [each.integration_id for each in due], now):
+            return await self._find_due(limit, had)
+        return due
 
     async def _attempt(self, due: DueEvent) -> bool:
         """Apply an event; return False where another worker has its integration.

@@ -7,6 +7,7 @@ from typing import NamedTuple, NoReturn
 
 from app.db import rows
 from app.db.engine import Database
+from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
 from app.domain.integrations import hooks
 from app.domain.integrations.arrivals import WAITING, Arrival, Arrivals, SignedEvent
@@ -26,6 +27,7 @@ SELECT i.id, i.account_id, i.kind, i.secret, i.consent_question,
   CASE WHEN i.previous_until > $3 THEN i.previous_secret END AS previous_secret
 FROM integrations i
 WHERE i.address = $2 AND i.kind = $1 AND i.status <> 'removed' AND {accounts.status_of("i.account_id")} <> 'deleted'
+  AND {credentials.has_not_ended("i.creator_id", "$3")}
 """
 
 
@@ -75,7 +77,10 @@ class Intake:
         return path
 
     async def find(self, kind: str, address: str) -> Address:
-        """Return the integration at an address; raise `NotFound`, also for one that the database could not compare."""
+        """Return the integration at an address; raise `NotFound`, also where its creator has ended.
+
+        An address that the database cannot compare is nobody's.
+        """
         facts = kind, address, self.clock.now()
         is_text = f"{kind}{address}".isprintable()
         found = await rows.find(self.database.pool, Address, FIND, *facts) if is_text else None

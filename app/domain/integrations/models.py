@@ -28,7 +28,8 @@ class Integration(Base):
     """A connection of an account to a tool, which posts to `/integrations/{kind}/{address}`.
 
     `secret` is sealed, as is `previous_secret`, which is accepted as well until `previous_until`. `texts` are the
-    texts about bookings by their kinds, `actions` those of an inbound webhook. The counts are of events since the
+    texts about bookings by their kinds, `actions` those of an inbound webhook. It stops with the credential of
+    `creator_id` (`integrations.endings`); one without goes on with no credential. The counts are of events since the
     beginning: `received` signed ones, `refused` others, `failed` signed ones that could not be applied.
     """
 
@@ -43,6 +44,7 @@ class Integration(Base):
     kind: Mapped[str]
     name: Mapped[str]
     address: Mapped[str] = mapped_column(unique=True)
+    creator_id: Mapped[int | None]
     secret: Mapped[bytes]
     previous_secret: Mapped[bytes | None]
     previous_until: Mapped[datetime | None]

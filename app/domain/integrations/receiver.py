@@ -1,5 +1,6 @@
 """The port of kinds whose events another area applies, such as those of CRMs."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from app.domain.integrations.bookings import Applied
@@ -14,6 +15,11 @@ class Receiver(Protocol):
     @property
     def title(self) -> str:
         """Return the name that people know."""
+        ...
+
+    @property
+    def scopes(self) -> Collection[str]:
+        """Return the scopes that an actor needs to be the creator of such an integration."""
         ...
 
     def find_address(self, delivery: Delivery) -> str:

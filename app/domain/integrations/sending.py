@@ -18,7 +18,7 @@ from app.db.engine import Connection, Database
 from app.domain.accounts import queries as accounts
 from app.domain.contacts import placeholders
 from app.domain.contacts import queries as contacts
-from app.domain.integrations import texts
+from app.domain.integrations import endings, texts
 from app.domain.integrations.models import Booking, BookingTextKind, BookingTextStatus
 from app.domain.kernel import sql
 from app.domain.kernel.clock import Clock
@@ -123,7 +123,10 @@ class BookingTexts:
     _turns: TurnCursor = field(init=False, default_factory=partial(TurnCursor, FIND_TURNS))
 
     async def run(self) -> bool:
-        """Send one batch of texts; return True when more may be due."""
+        """Send one batch of texts; return True when more may be due.
+
+        Those of an integration whose creator has ended wait, as it is paused.
+        """
         now = self.clock.now()
         rows = await claims.claim(
             self.database.pool,
@@ -137,7 +140,9 @@ class BookingTexts:
             seconds=LEASE.seconds,
         )
         check = _unchanged(rows)
-        await asyncio.gather(*(self._attempt(row, check) for row in rows))
+        ended = await endings.pause_ended(self.database.pool, [row.integration_id for row in rows], now)
+        await self._release([row for row in rows if row.integration_id in ended])
+        await asyncio.gather(*(self._attempt(row, check) for row in rows if row.integration_id not in ended))
         return len(rows) == self.batch
 
     async def due(self) -> bool:

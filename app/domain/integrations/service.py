@@ -1,17 +1,17 @@
 """Add, change, pause, resume and remove integrations, and rotate their secrets."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
 from sqlalchemy import select
 
-from app.domain.accounts import audit, scopes
+from app.domain.accounts import audit, credentials, scopes
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import Scope
-from app.domain.integrations import hook_actions, leftovers, queries, texts
+from app.domain.integrations import endings, hook_actions, leftovers, queries, texts
 from app.domain.integrations.errors import IntegrationSecretReused
 from app.domain.integrations.hook_actions import Actions
 from app.domain.integrations.models import WEBHOOK, EventStatus, Integration, IntegrationEvent, IntegrationStatus
@@ -79,6 +79,7 @@ async def insert(
         account_id=unit.actor.account_id,
         kind=kind,
         address=address or secrets.token_urlsafe(24),
+        creator_id=await credentials.record_creator(unit),
         secret=ports.seal.close(secret),
         **values,
     )
@@ -97,12 +98,16 @@ async def add_webhook(
 
 
 async def update_webhook(unit: UnitOfWork, id: int, name: str | None, actions: Actions | None) -> Integration:
-    """Change the name of an inbound webhook, or all of its actions. Raises `NotFound` and `InvalidInput`."""
+    """Change the name of an inbound webhook, or all of its actions. Raises `NotFound` and `InvalidInput`.
+
+    An actor that changes the actions becomes the webhook's creator.
+    """
     integration = await get_webhook(unit, id, lock=True)
     if name is not None:
         integration.name = check_name(name)
     if actions is not None:
         integration.actions = await hook_actions.check(unit, actions)
+        await endings.bind(unit, integration)
     await unit.save(integration)
     return integration
 
@@ -130,29 +135,50 @@ async def pause(unit: UnitOfWork, id: int) -> Integration:
     return await _set_status(unit, id, IntegrationStatus.paused)
 
 
-async def resume(unit: UnitOfWork, id: int) -> Integration:
-    """Apply the events that waited, and send the texts that are still of use. Idempotent."""
+async def resume(unit: UnitOfWork, ports: Ports, id: int) -> Integration:
+    """Apply the events that waited, and send the texts that are still of use. Idempotent.
+
+    An actor that resumes an integration whose creator has ended takes it over.
+    """
+    integration = await queries.get(unit, id, lock=True)
+    if await endings.has_ended(unit, integration):
+        await _take_over(unit, ports, integration)
     for topic in TOPICS:
         unit.notify(topic)
     return await _set_status(unit, id, IntegrationStatus.active)
 
 
+async def take_over(unit: UnitOfWork, ports: Ports, id: int) -> Integration:
+    """Make the actor's credential the creator of an integration, so that it ends with that credential.
+
+    One whose creator has ended is paused until it is resumed. Raises `NotFound`, and `InsufficientScope` when the actor
+    lacks the scopes of its work.
+    """
+    integration = await queries.get(unit, id, lock=True)
+    if await endings.has_ended(unit, integration):
+        integration.status = IntegrationStatus.paused
+    await _take_over(unit, ports, integration)
+    await record(unit, AuditAction.integration_taken_over, integration)
+    return integration
+
+
 async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_hours: int) -> Integration:
     """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`.
 
-    A sender with the secret can do the work of the integration: the actor needs the scopes for it.
+    A sender with the secret can do the work of the integration: the actor needs the scopes for it, and becomes the
+    creator of the integration.
     """
     until = overlap.end(unit.clock.now(), overlap_hours)
     integration = await queries.get(unit, id, lock=True)
     if integration.kind in ports.receivers:
         raise Conflict(reason="A CRM signs with its own key: there is no secret to rotate.")
-    is_webhook, actions = integration.kind == WEBHOOK, cast("Actions", integration.actions)
-    scopes.require(unit.actor, await hook_actions.find_scopes(unit, actions) if is_webhook else SENDING)
+    scopes.require(unit.actor, await _find_scopes(unit, ports, integration))
     new = _check_secret(secret)
     if ports.seal.open(integration.secret) == new:
         raise IntegrationSecretReused()
     integration.previous_secret, integration.secret = integration.secret, ports.seal.close(new)
     integration.previous_until = until
+    await endings.bind(unit, integration)
     await unit.save(integration)
     await record(unit, AuditAction.integration_rotated, integration)
     return integration
@@ -190,6 +216,20 @@ async def remove(unit: UnitOfWork, ports: Ports, id: int) -> Integration:
 async def record(unit: UnitOfWork, action: AuditAction, integration: Integration) -> None:
     """Add an audit entry about an integration."""
     await audit.record(unit, action, integration.name, id=integration.id, kind=integration.kind)
+
+
+async def _take_over(unit: UnitOfWork, ports: Ports, integration: Integration) -> None:
+    scopes.require(unit.actor, await _find_scopes(unit, ports, integration))
+    await endings.bind(unit, integration)
+    await unit.save(integration)
+
+
+async def _find_scopes(unit: UnitOfWork, ports: Ports, integration: Integration) -> Collection[str]:
+    """Return the scopes of the work of an integration."""
+    if integration.kind == WEBHOOK:
+        return await hook_actions.find_scopes(unit, cast("Actions", integration.actions))
+    receiver = ports.receivers.get(integration.kind)
+    return receiver.scopes if receiver else SENDING
 
 
 async def _set_status(unit: UnitOfWork, id: int, status: IntegrationStatus) -> Integration:

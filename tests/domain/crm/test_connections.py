@@ -207,7 +207,7 @@ async def test_a_paused_connection_makes_no_calls_and_a_resumed_one_catches_up(s
     assert shop.peer.calls == []
 
     async with shop.unit() as unit:
-        await integrations.resume(unit, shop.integration_id)
+        await integrations.resume(unit, shop.ports.integrations, shop.integration_id)
     await shop.work()
     assert shop.peer.calls == ["POST /contacts/search"]
 

@@ -234,7 +234,7 @@ async def test_during_a_pause_events_and_texts_wait_and_late_texts_are_skipped(o
     before = await BOOKING_TEXTS.read(office.services, "status")
 
     async with office.unit() as unit:
-        await service.resume(unit, integration.id)
+        await service.resume(unit, office.intake.ports, integration.id)
     await office.work()
 
     assert before == ["sent", "skipped", "waiting"]

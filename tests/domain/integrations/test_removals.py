@@ -89,7 +89,7 @@ async def test_a_removed_integration_is_not_found_by_any_id_or_address(office: O
         lambda unit: queries.get(unit, integration.id),
         lambda unit: queries.get(unit, integration.id, lock=True),
         lambda unit: service.pause(unit, integration.id),
-        lambda unit: service.resume(unit, integration.id),
+        lambda unit: service.resume(unit, office.intake.ports, integration.id),
         lambda unit: service.remove(unit, office.intake.ports, integration.id),
         lambda unit: queries.get_booking(unit, booking),
         lambda unit: service.replay(unit, event),

@@ -27,6 +27,7 @@ const ALL: Record<Action, true> = {
   integration_removed: true,
   integration_resumed: true,
   integration_rotated: true,
+  integration_taken_over: true,
   invitation_withdrawn: true,
   job_link_made: true,
   key_created: true,

@@ -19,7 +19,7 @@ export function CrmCard({ crm, integration, onChanged }: CrmCardProps) {
   const { kind, location, state, error, error_at, sync, fetched, total, offered, integration_id } = crm;
   const synchronize = useAct(Synchronize);
   const connect = useAct(ConnectCrm);
-  const { advice, mark } = crmHealthOf(crm, integration.status);
+  const { advice, mark } = crmHealthOf(crm, integration);
   const refresh = useEffectEvent(onChanged);
   const isUnderWay = sync !== 'done' && state === 'authorized' && integration.status === 'active';
   useEffect(() => {

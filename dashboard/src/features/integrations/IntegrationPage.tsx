@@ -44,7 +44,7 @@ interface ShownProps {
 }
 
 function Shown({ integration, crm, onChanged }: ShownProps) {
-  const { mark, word } = crm ? crmHealthOf(crm, integration.status) : healthOf(integration);
+  const { mark, word } = crm ? crmHealthOf(crm, integration) : healthOf(integration);
   const mayRead = useMay('contacts:read');
   const isHook = integration.kind === WEBHOOK;
   return (

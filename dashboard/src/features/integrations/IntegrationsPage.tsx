@@ -56,7 +56,7 @@ function Crms({ kinds, crms, integrations }: { kinds: Kind[]; crms: Crm[]; integ
             {
               title: 'Health',
               cell: ({ crm, integration }) => {
-                const { mark, word } = crmHealthOf(crm, integration.status);
+                const { mark, word } = crmHealthOf(crm, integration);
                 return <Badge kind={mark}>{word}</Badge>;
               },
             },

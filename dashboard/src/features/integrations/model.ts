@@ -11,15 +11,24 @@ export interface Health {
   advice?: string;
 }
 
+const STOPPED: Health = {
+  mark: 'bad',
+  word: 'Stopped',
+  advice:
+    'The key, application or person that it depends on has ended. Resume it to take it over. If its secret may be known to others, make a new one.',
+};
+
 /** Return the health of an integration that posts events to the service. */
 export function healthOf({
   status,
+  creator_ended_at,
   received,
   failed,
   refused,
   last_received_at,
   last_refused_at,
 }: Integration): Health {
+  if (creator_ended_at) return STOPPED;
   if (status === 'paused')
     return { mark: 'plain', word: 'Paused', advice: 'Its events wait. Resume it to apply them.' };
   if (last_refused_at && (!last_received_at || last_refused_at > last_received_at))
@@ -39,7 +48,11 @@ export function healthOf({
 }
 
 /** Return the health of a connection to a CRM. */
-export function crmHealthOf({ state, error, resting_until }: Crm, status: Integration['status']): Health {
+export function crmHealthOf(
+  { state, error, resting_until }: Crm,
+  { status, creator_ended_at }: Pick<Integration, 'status' | 'creator_ended_at'>,
+): Health {
+  if (creator_ended_at) return STOPPED;
   if (status === 'paused')
     return { mark: 'plain', word: 'Paused', advice: 'Nothing is exchanged. Resume it to go on.' };
   if (state === 'lost')

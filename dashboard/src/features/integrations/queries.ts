@@ -14,6 +14,7 @@ export const IntegrationRow = graphql(`
     last_refused_at
     last_error
     last_error_at
+    creator_ended_at
     created_at
   }
 `);
