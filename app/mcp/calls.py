@@ -12,7 +12,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.graphql.execution.execute import Executor
 from app.http.errors import translate
 from app.http.identity import request_id
-from app.mcp.catalogue import CompiledTool
+from app.mcp.catalogue import REFUSED_BY, CompiledTool
 from app.mcp.confirmations import (
     ARGUMENT,
     ConfirmationDeclined,
@@ -104,8 +104,8 @@ class Calls:
     async def _confirm(self, call: Call, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the variables of a call to which a person agreed: also those that the question showed.
 
-        Raises `ConfirmationRequired`, `ConfirmationDeclined`, `InvalidConfirmation`, `Asked` and the errors of the
-        preview.
+        Raises `ConfirmationRequired`, `ConfirmationDeclined`, `InvalidConfirmation`, `Asked` and, before a person is
+        asked, the errors of the preview and of the call.
         """
         name, actor = call.tool.name, call.actor
         if (given := call.arguments.get(ARGUMENT)) is not None:
@@ -114,8 +114,10 @@ class Calls:
             confirmation, agreed = call.answer
         else:
             preview = await self._preview(call, variables)
-            text = call.tool.question(variables, preview)
-            confirmation = self.confirmations.issue(name, variables, actor, call.tool.shown(preview))
+            text, shown = call.tool.question(variables, preview), call.tool.shown(preview)
+            if call.tool.announcement.dry_run:
+                await self.executor.dry_run(call.tool.operation, {**shown, **variables}, actor)
+            confirmation = self.confirmations.issue(name, variables, actor, shown)
             agreed = await call.ask(Question(text, confirmation))
             if agreed is None:
                 error = ConfirmationRequired(question=text, tool=name)
@@ -134,7 +136,7 @@ class Calls:
         shared = {name: value for name, value in variables.items() if name in operation.variables}
         answer = await self.executor(operation, shared, call.actor)
         preview = operation.answer(answer.value)
-        if refused := preview.pop("refused_by", None):
+        if refused := preview.pop(REFUSED_BY, None):
             raise Refused(self._refusal(refused["error_code"], refused["reason"]))
         return preview
 

@@ -24,6 +24,9 @@ MAX_QUOTED = 200
 SHOWN = {"Cc": " ", "Cf": "", "Cn": "", "Co": "", "Cs": ""}
 """Replacements for characters of these categories, which are invisible, or change the order of others."""
 
+REFUSED_BY = "refused_by"
+"""The member of a preview's result that says why the call would be refused."""
+
 OUTPUT_KEYWORDS = frozenset({"anyOf", "items", "type"})
 """The keywords of the members of an output schema. Those of inner objects, and descriptions, would double the list of
 tools, which every assistant reads.
@@ -118,8 +121,18 @@ def _compile(operation: Operation, tool: Tool, operations: Mapping[str, Operatio
     preview = operations.get(tool.preview) if tool.preview else None
     if tool.preview and (preview is None or not preview.reads_only or preview.tool):
         raise InvalidDocument(f"{operation.name} is previewed by {tool.preview}, which is no query without a tool")
+    if tool.confirmation and (late := _refused_late(operation, tool, preview)):
+        raise InvalidDocument(f"{operation.name} asks a person, and may answer {late[0]} only after the question")
     accept = Acceptor(operation.variables.values(), strict=True)
     return CompiledTool(operation, tool, accept, _entry(operation, tool), preview)
+
+
+def _refused_late(operation: Operation, tool: Tool, preview: Operation | None) -> list[str]:
+    """Return the refusals of a tool that neither its arguments, its preview nor a dry run find before the question."""
+    if tool.dry_run or (preview and REFUSED_BY in preview.answers["properties"]):
+        return []
+    attested = {variable.attested for variable in operation.variables.values()}
+    return sorted({*operation.refusals} - attested - {*(preview.refusals if preview else ())})
 
 
 def _entry(operation: Operation, tool: Tool) -> Json:

@@ -71,8 +71,9 @@ class Tool:
     """The announcement of a tool; its name and description are the operation's.
 
     `confirmation` is the question to a person before the tool runs, with variables and fields of the query `preview`
-    as `{name}`; `confirm` is `always`, or `on_request` of a connection. `link` is the URI of a resource with
-    members of the answer. `aliases` are names that are called but not listed.
+    as `{name}`; `confirm` is `always`, or `on_request` of a connection. With `dry_run`, the tool runs in a transaction
+    that is rolled back before the question. `link` is the URI of a resource with members of the answer. `aliases` are
+    names that are called but not listed.
     """
 
     title: str
@@ -83,6 +84,7 @@ class Tool:
     confirmation: str | None = None
     confirm: str = "always"
     preview: str | None = None
+    dry_run: bool = False
     link: str | None = None
     aliases: tuple[str, ...] = ()
 

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from app.domain.onboarding.service import Opened
 from app.mcp import confirmations
-from app.mcp.catalogue import CompiledTool, catalogue
+from app.mcp.catalogue import Catalogue, CompiledTool, catalogue, operations
+from app.operations.errors import InvalidDocument
 from app.services import Services
 from app.settings import Settings
 from tests.factories.campaigns import CAMPAIGNS
@@ -228,6 +230,84 @@ async def test_a_campaign_without_an_attestation_or_of_another_account_asks_for_
     for tool in ("send_campaign", "cancel_campaign", "delete_campaign"):
         attested = {"consent_attested": True} if tool == "send_campaign" else {}
         assert (await assistant.call(tool, campaign_id=campaign_id + 1, **attested))[0] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("terms", "code", "field"),
+    [
+        ({"max_credits": 0}, "invalid_input", "max_credits"),
+        ({"preview_id": "mine"}, "invalid_input", "preview_id"),
+        ({"preview_id": "7-7-mine"}, "preview_outdated", "preview_id"),
+        ({"scheduled_at": "2020-01-01T00:00:00Z"}, "invalid_input", "scheduled_at"),
+        ({"local_at": "2020-01-01T00:00"}, "invalid_input", "local_at"),
+    ],
+)
+async def test_terms_that_a_campaign_cannot_have_ask_for_no_confirmation(
+    asking: Assistant, services: Services, campaign_id: int, terms: dict[str, Any], code: str, field: str
+):
+    refused = await asking.call("send_campaign", campaign_id=campaign_id, consent_attested=True, **terms)
+
+    assert refused[:2] == (code, field)
+    assert await CAMPAIGNS.only(services, "status") == "draft"
+
+
+async def test_a_campaign_that_costs_more_than_is_allowed_asks_for_no_confirmation(asking: Assistant, campaign_id: int):
+    await asking.call("create_contact", phone="+12025550144")
+
+    refused = await asking.call("send_campaign", campaign_id=campaign_id, consent_attested=True, max_credits=1)
+
+    assert refused[:2] == ("over_max_credits", "max_credits")
+
+
+async def test_a_campaign_without_an_audience_asks_for_no_confirmation(asking: Assistant):
+    draft = {"name": "Spring", "body": "Hi"}
+    empty = told(await asking.ask("tools/call", {"name": "create_campaign", "arguments": draft}))["id"]
+
+    code, _, reason = await asking.call("send_campaign", campaign_id=empty, consent_attested=True)
+
+    assert (code, "has no audience" in reason) == ("conflict", True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "status"),
+    [
+        ("send_campaign", "scheduled"),
+        ("send_campaign", "completed"),
+        ("send_campaign", "canceled"),
+        ("cancel_campaign", "completed"),
+        ("delete_campaign", "sending"),
+    ],
+)
+async def test_a_status_that_does_not_allow_the_change_asks_for_no_confirmation(
+    asking: Assistant, services: Services, campaign_id: int, tool: str, status: str
+):
+    await CAMPAIGNS.change(services, status=status)
+    attested = {"consent_attested": True} if tool == "send_campaign" else {}
+
+    code, _, reason = await asking.call(tool, campaign_id=campaign_id, **attested)
+
+    assert (code, status in reason) == ("conflict", True)
+
+
+async def test_a_question_changes_nothing(asking: Assistant, services: Services, campaign_id: int):
+    before = await CAMPAIGNS.only(services)
+
+    for tool in ("send_campaign", "cancel_campaign", "delete_campaign"):
+        attested = {"consent_attested": True} if tool == "send_campaign" else {}
+        call = {"name": tool, "arguments": {"campaign_id": campaign_id, **attested}}
+        assert (await asking.ask("tools/call", call))["resultType"] == "input_required"
+
+    assert await CAMPAIGNS.only(services) == before
+
+
+def test_a_tool_that_may_refuse_after_its_question_does_not_compile():
+    named = {each.name: each for each in operations()}
+    tool = named["cancel_campaign"].tool
+    assert tool
+    named["cancel_campaign"] = replace(named["cancel_campaign"], tool=replace(tool, dry_run=False))
+
+    with pytest.raises(InvalidDocument, match="may answer conflict only after the question"):
+        Catalogue(named.values())
 
 
 async def test_without_that_request_a_text_is_sent_at_once(assistant: Assistant):

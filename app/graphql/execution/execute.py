@@ -72,7 +72,8 @@ class Run:
     """One run of a prepared document: of the operation `name`, if it has several.
 
     A subscription runs once for each `value` of `Executor.subscribe`: see `Executor.show`. With `as_text`, objects of
-    lists in the result may be fragments of JSON, for a caller that only encodes it.
+    lists in the result may be fragments of JSON, for a caller that only encodes it. With `is_dry`, its transaction is
+    rolled back.
     """
 
     prepared: Prepared
@@ -81,6 +82,7 @@ class Run:
     name: str | None = None
     value: object = None
     as_text: bool = False
+    is_dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,18 @@ class Executor:
         Raises `Unauthenticated` or `InsufficientScope` before anything runs, and the `DomainError` of the field.
         """
         prepared = measure(_read_own(operation.text), None, variables)
-        result, replayed = await self._run(Run(prepared, dict(variables), actor, as_text=as_text))
+        return await self._answer(operation, Run(prepared, dict(variables), actor, as_text=as_text))
+
+    async def dry_run(self, operation: Runnable, variables: Mapping[str, Any], actor: Actor) -> None:
+        """Run an operation document and roll it back; raise the error that a call would get.
+
+        It is for operations that change nothing outside their own transaction.
+        """
+        prepared = measure(_read_own(operation.text), None, variables)
+        await self._answer(operation, Run(prepared, dict(variables), actor, is_dry=True))
+
+    async def _answer(self, operation: Runnable, run: Run) -> Answer:
+        result, replayed = await self._run(run)
         if result.errors:
             raise _named(refusal(result.errors[0]), operation)
         return Answer((result.data or {})[operation.root], replayed)
@@ -166,7 +179,7 @@ class Executor:
                     return ExecutionResult(None, [GraphQLError("", original_error=fault.cause)]), False
                 context = self._context(run.actor, pause=pause)
                 result = await _complete(context.unit, _execute_unplanned(run, context))
-            return await self._finish(context.unit, result), context.replayed
+            return await self._finish(context.unit, result, commit=not run.is_dry), context.replayed
 
     async def show(self, run: Run, values: Sequence[object]) -> list[ExecutionResult]:
         """Run a subscription for values of `subscribe`, in one transaction and with one statement for equal reads.
@@ -232,12 +245,13 @@ class Executor:
         unit = UnitOfWork(self.services.database.sessions, actor or NOBODY, self.services.clock)
         return Context(unit, self.services, last_event_id=last_event_id, pause=pause, as_text=as_text)
 
-    async def _finish(self, unit: UnitOfWork, result: ExecutionResult) -> ExecutionResult:
+    async def _finish(self, unit: UnitOfWork, result: ExecutionResult, *, commit: bool = True) -> ExecutionResult:
+        commit = commit and not result.errors
         try:
-            await unit.close(commit=not result.errors)
+            await unit.close(commit=commit)
         except Exception as cause:
             return ExecutionResult(None, [GraphQLError("", original_error=translate(cause))])
-        if not result.errors:
+        if commit:
             for topic in unit.topics:
                 self.services.notify(topic)
         return result
