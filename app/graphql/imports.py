@@ -292,5 +292,6 @@ class ImportMutation:
         wanted = queries.ContactFilter() if filter is None else filter_of(filter)
         if segment_id is None:
             return await exports.begin(unit, Selection(filter=wanted), format)
-        narrowed = None if wanted == queries.ContactFilter() else wanted
-        return await exports.begin(unit, Selection(None, narrowed, await frozen(info, segment_id)), format)
+        if wanted != queries.ContactFilter():
+            raise InvalidInput(reason="segment_id must not be given together with a filter.", field="segment_id")
+        return await exports.begin(unit, Selection(segment=await frozen(info, segment_id)), format)

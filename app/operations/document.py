@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graphql import (
+    ArgumentNode,
     DirectiveDefinitionNode,
     DocumentNode,
     FieldNode,
@@ -19,6 +20,8 @@ from graphql import (
     GraphQLSchema,
     Node,
     NoUnusedFragmentsRule,
+    ObjectFieldNode,
+    ObjectValueNode,
     OperationDefinitionNode,
     OperationType,
     Source,
@@ -91,7 +94,7 @@ class Operation:
     resource: Resource | None = None
     completes: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The variable of each argument of the root field."""
+    """The variable of each argument of the root field, and of each member of one: `contacts.ids`, `ids`."""
 
     @property
     def accepts(self) -> Json:
@@ -204,14 +207,25 @@ def _compile(node: OperationDefinitionNode, fragments: Fragments, schema: GraphQ
         command=read_command(node, schema),
         resource=read_resource(node, schema),
         completes=read_completes(node, schema),
-        arguments={
-            given.name.value: given.value.name.value
-            for given in selections[0].arguments or ()
-            if isinstance(given.value, VariableNode)
-        },
+        arguments=_arguments(selections[0].arguments or ()),
     )
     _check_surfaces(operation)
     return operation
+
+
+def _arguments(given: Iterable[ArgumentNode]) -> dict[str, str]:
+    """Return the variables by the paths that they fill, and by those within an argument, as the domain names them."""
+    paths = dict(_paths(given, ""))
+    return {path.partition(".")[2]: variable for path, variable in paths.items() if "." in path} | paths
+
+
+def _paths(given: Iterable[ArgumentNode | ObjectFieldNode], prefix: str) -> Iterator[tuple[str, str]]:
+    for each in given:
+        path = prefix + each.name.value
+        if isinstance(each.value, VariableNode):
+            yield path, each.value.name.value
+        if isinstance(each.value, ObjectValueNode):
+            yield from _paths(each.value.fields, f"{path}.")
 
 
 def _check_surfaces(operation: Operation) -> None:

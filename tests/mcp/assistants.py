@@ -1,10 +1,14 @@
 """Assistants: requests of the protocol in both of its eras, without the SDK."""
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
 import orjson
+
+from app.mcp.catalogue import catalogue
 
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
 ACCEPT = "application/json, text/event-stream"
@@ -57,8 +61,10 @@ class Assistant:
         return [tool["name"] for tool in (await self.ask("tools/list"))["tools"]]
 
     async def call(self, name: str, /, **arguments: Any) -> Any:
-        """Call a tool; return its structured result, or its error."""
-        return told(await self.ask("tools/call", {"name": name, "arguments": arguments}))
+        """Call a tool; return its structured result, or its error, which names an argument of the tool."""
+        result = await self.ask("tools/call", {"name": name, "arguments": arguments})
+        check_field(result, {**(catalogue().input_schema(name) or {})["properties"], **arguments})
+        return told(result)
 
     async def shake_hands(self, **headers: str) -> httpx2.Response:
         """Begin as the versions up to 2025 do."""
@@ -86,6 +92,12 @@ def told(result: Any) -> Any:
     said = orjson.loads(result["content"][0]["text"])
     assert result["_meta"]["messaging/error_code"] == said["error_code"]
     return said["error_code"], said.get("field"), said["error"]
+
+
+def check_field(result: Any, known: Collection[str]) -> None:
+    """Fail unless an error names one of the known arguments, or none."""
+    said = orjson.loads(result["content"][0]["text"]) if result.get("isError") else {}
+    assert "field" not in said or re.split(r"\W", said["field"], maxsplit=1)[0] in known, said
 
 
 def read_event(answer: httpx2.Response) -> Any:

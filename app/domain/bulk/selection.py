@@ -41,10 +41,10 @@ class Selection:
     def __post_init__(self) -> None:
         """Raise `InvalidInput` unless one of the three is given."""
         if sum(each is not None for each in (self.ids, self.filter, self.segment)) != 1:
-            raise InvalidInput(reason="contacts must name one of ids, a filter and a segment.", field="contacts")
+            raise InvalidInput(field="contacts", one_of=("contacts.ids", "contacts.filter", "contacts.segment_id"))
         if self.ids is not None and not 0 < len(self.ids) <= MAX_IDS:
             raise InvalidInput(
-                reason=f"ids must be 1 to {MAX_IDS}. Give a filter or a segment for more contacts.",
+                reason=f"ids must be 1 to {MAX_IDS}. Choose more contacts by a segment.",
                 field="contacts.ids",
             )
 

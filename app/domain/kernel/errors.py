@@ -1,5 +1,6 @@
 """The base class and the general classes of errors. All subclasses of `DomainError` form the error catalogue."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 
@@ -18,12 +19,33 @@ class DomainError(Exception):
         self.field = field or self.about
         self.facts = facts
 
-    def rename_field(self, name: str) -> None:
-        """Replace the name of the field at fault by its name on another surface, also at the start of the text."""
-        before, text = f"{self.field} ", str(self)
-        if text.startswith(before):
-            self.args = (f"{name} {text.removeprefix(before)}",)
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Name the field at fault as another surface does, also at the start of the text.
+
+        `names` has the name of each field of the contract, such as that of `contacts.ids`. A field whose members have
+        names is called by the first of them.
+        """
+        if not self.field:
+            return
+        known = next((path for path in _enclosing(self.field) if path in names), None)
+        if known is None:
+            self.field = next((names[path] for path in names if path.startswith(f"{self.field}.")), self.field)
+            return
+        name = names[known] + self.field.removeprefix(known)
+        for before in (self.field, known.rpartition(".")[2] + self.field.removeprefix(known)):
+            text = str(self)
+            if text.startswith(f"{before} "):
+                self.args = (f"{name} {text.removeprefix(before).lstrip()}",)
+                break
         self.field = name
+
+
+def _enclosing(field: str) -> Iterator[str]:
+    """Yield a field and those that it is in: `steps[0].body`, `steps[0]` and `steps`."""
+    yield field
+    for place in reversed(range(len(field))):
+        if field[place] in ".[":
+            yield field[:place]
 
 
 class InvalidInput(DomainError):
@@ -33,9 +55,23 @@ class InvalidInput(DomainError):
     status = 422
     message = "{reason}"
 
-    def __init__(self, *, reason: str = "", field: str | None) -> None:
-        """Name the field at fault; None when no argument caused the error."""
-        super().__init__(reason=reason, field=field)
+    def __init__(self, *, reason: str = "", field: str | None, one_of: Sequence[str] = ()) -> None:
+        """Name the field at fault; None when no argument caused the error.
+
+        `one_of` are fields of which a caller gives one, in place of a reason.
+        """
+        super().__init__(reason=reason or _one_of(one_of), field=field)
+        self.one_of = one_of
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Name the fields as another surface does, and leave out those that it lacks."""
+        super().rename(names)
+        if found := [names[path] for path in self.one_of if path in names]:
+            self.args = (_one_of(found),)
+
+
+def _one_of(names: Sequence[str]) -> str:
+    return f"Give exactly one of {', '.join(names[:-1])} and {names[-1]}." if names else ""
 
 
 class InvalidJson(DomainError):

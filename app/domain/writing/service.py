@@ -12,7 +12,7 @@ from app.domain.templates import vocabulary
 from app.domain.writing import calls, drafting
 from app.domain.writing.calls import apart
 from app.domain.writing.drafting import REASONS, Draft, Writers
-from app.domain.writing.errors import WriterUnavailable
+from app.domain.writing.errors import BriefNotUnderstood, WriterUnavailable
 from app.domain.writing.models import CallKind
 from app.domain.writing.writer import DEFAULT_COUNT, Brief, Failure, Kind
 
@@ -84,6 +84,10 @@ async def compose(unit: UnitOfWork, writers: Writers, wanted: Composition, key: 
     return Copy(**done.answer, replayed=done.replayed)
 
 
+BRIEFS = {CallKind.copy: "description", CallKind.campaign: "goal"}
+"""The argument with the facts of each kind of call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """The idempotency key of a request, if it has one, and its fingerprint."""
@@ -94,7 +98,11 @@ class Request:
 
 async def _call(unit: UnitOfWork, writers: Writers, kind: CallKind, brief: Brief, request: Request) -> Once:
     """Debit, draft and end a call; refund it if no text came, or another request used the key meanwhile."""
-    writers.first.check(brief)
+    try:
+        writers.first.check(brief)
+    except BriefNotUnderstood as fault:
+        fault.field = BRIEFS[kind]
+        raise
     call_id = await calls.begin(unit, writers, kind)
     drafted = await drafting.draft(writers, brief)
     if not drafted.texts:

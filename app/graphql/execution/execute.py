@@ -13,7 +13,6 @@ from graphql.execution import Executor as PlainExecutor
 
 from app.domain.accounts.scopes import Scope
 from app.domain.kernel.errors import (
-    DomainError,
     InsufficientScope,
     MethodNotAllowed,
     RateLimited,
@@ -55,7 +54,7 @@ class Runnable(Protocol):
 
     @property
     def arguments(self) -> Mapping[str, str]:
-        """The variable of each argument of the root field."""
+        """The variable of each argument of the root field, and of each member of one: `contacts.ids`, `ids`."""
         ...
 
 
@@ -114,7 +113,9 @@ class Executor:
     async def _answer(self, operation: Runnable, run: Run) -> Answer:
         result, replayed = await self._run(run)
         if result.errors:
-            raise _named(refusal(result.errors[0]), operation)
+            refused = refusal(result.errors[0])
+            refused.rename(operation.arguments)
+            raise refused
         return Answer((result.data or {})[operation.root], replayed)
 
     async def admit(
@@ -255,13 +256,6 @@ class Executor:
             for topic in unit.topics:
                 self.services.notify(topic)
         return result
-
-
-def _named(error: DomainError, operation: Runnable) -> DomainError:
-    """Return an error that names an argument of the contract by the parameter of the surface that fills it."""
-    if error.field and (name := operation.arguments.get(error.field)):
-        error.rename_field(name)
-    return error
 
 
 def allow(scopes: frozenset[str], actor: Actor | None) -> None:
