@@ -41,6 +41,8 @@ INSTANTS = ['"9999-12-31T23:59:59-12:00"', '"0001-01-01T00:00:00+14:00"', '"9999
 NUMBERS = [DIGITS, "-9223372036854775809", "2147483648", "1e999", r'"a\u0000b"']
 HOSTILE = {"DateTime": INSTANTS, "Int": NUMBERS, "BigInt": NUMBERS, "Float": NUMBERS, "Decimal": NUMBERS}
 
+LONG = f'"{"x" * 5_000}"'
+
 GOOD = {
     "DateTime": '"2026-11-21T09:30:00Z"',
     "Int": "1",
@@ -186,6 +188,35 @@ async def test_a_value_that_cannot_be_stored_is_refused_by_the_name_of_its_argum
 
     [error] = answer.json()["errors"]
     assert (answer.status_code, error["message"], error["extensions"]["code"]) == (422, reason, "invalid_input")
+
+
+async def test_no_error_repeats_more_than_a_part_of_a_text(patient: Services, account: Opened):
+    bodies = [
+        f'{{"query": {orjson.dumps(document(*each)).decode()}, "variables": {given}}}'
+        for each in fields()
+        for given in with_long_texts(each[2])
+    ]
+    async with serving(patient, Actor(account.account_id, ALL, "key:1")) as client:
+        answers = [
+            await client.post(URL, content=body, headers={"Content-Type": "application/json"}) for body in bodies
+        ]
+
+    errors = [error["message"] for answer in answers for error in answer.json().get("errors", [])]
+    assert len(errors) > 100
+    assert [error[:300] for error in errors if "x" * 300 in error] == []
+
+
+def with_long_texts(field: GraphQLField) -> Iterator[str]:
+    """Yield variables as JSON with a long text for each argument, and for each member of one, that is a text."""
+    least = needed(dict(field.args))
+    for argument, slot in field.args.items():
+        named = get_named_type(slot.type)
+        if named.name == "String":
+            yield written(least | {argument: LONG})
+        if isinstance(named, GraphQLInputObjectType):
+            texts = [name for name, each in named.fields.items() if get_named_type(each.type).name == "String"]
+            for name in texts:
+                yield written(least | {argument: written(needed(named.fields) | {name: LONG})})
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from app.domain.accounts.models import Account, ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 from app.domain.kernel import overlap
-from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound
+from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound, shorten
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 USED_EVERY = timedelta(minutes=1)
@@ -138,7 +138,7 @@ async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
 def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> None:
     if unknown := sorted(wanted - LIMITS[new.kind]):
         known = ", ".join(sorted(LIMITS[new.kind]))
-        reason = f"{new.kind}_ keys cannot have the scope {unknown[0]}. Choose from: {known}."
+        reason = f"{new.kind}_ keys cannot have the scope {shorten(unknown[0])}. Choose from: {known}."
         raise InvalidInput(reason=reason, field="scopes")
     if missing := sorted(wanted - unit.actor.scopes):
         raise InsufficientScope(scope=missing[0])

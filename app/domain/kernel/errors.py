@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+MAX_QUOTED = 100
+"""The number of characters of a value that an error repeats."""
+
 
 class DomainError(Exception):
     """An unexpected error of the service. Send the request again; `request_id` identifies it in the logs."""
@@ -12,10 +15,13 @@ class DomainError(Exception):
     message: ClassVar[str] = "An unexpected error of the service. Try again."
     about: ClassVar[str | None] = None
     """The field at fault, unless the error is raised with another."""
+    quoted: ClassVar[tuple[str, ...]] = ()
+    """The facts that callers have written; the message repeats at most `MAX_QUOTED` characters of each."""
 
     def __init__(self, *, field: str | None = None, **facts: object) -> None:
         """Format the message with `facts`; `field` names the argument or input field at fault."""
-        super().__init__(self.message.format(field=field, **facts))
+        shown = {name: shorten(facts[name]) for name in self.quoted if name in facts}
+        super().__init__(self.message.format(field=field, **{**facts, **shown}))
         self.field = field or self.about
         self.facts = facts
 
@@ -38,6 +44,12 @@ class DomainError(Exception):
                 self.args = (f"{name} {text.removeprefix(before).lstrip()}",)
                 break
         self.field = name
+
+
+def shorten(value: object) -> str:
+    """Return a value as a text that an error may repeat."""
+    text = str(value)
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 def _enclosing(field: str) -> Iterator[str]:
@@ -142,6 +154,7 @@ class NotFound(DomainError):
     code = "not_found"
     status = 404
     message = "No {kind} with {by} {id}."
+    quoted = ("id",)
 
     def __init__(self, *, kind: str, id: object, by: str = "id") -> None:
         super().__init__(kind=kind, id=id, by=by)
@@ -153,6 +166,7 @@ class MethodNotAllowed(DomainError):
     code = "method_not_allowed"
     status = 405
     message = "{path} does not support {method}. It supports {allowed}."
+    quoted = ("path", "method")
 
 
 class Conflict(DomainError):
@@ -177,6 +191,7 @@ class UnsupportedMediaType(DomainError):
     code = "unsupported_media_type"
     status = 415
     message = "Send the body as {expected}, not as {given}."
+    quoted = ("given",)
 
 
 class RateLimited(DomainError):

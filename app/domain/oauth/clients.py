@@ -17,7 +17,7 @@ from app.domain.accounts.credentials import record_creator, replace_creator
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
 from app.domain.grants.models import Client, ClientKind
-from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, shorten
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import documents, grants, queries, redirects
 from app.domain.oauth.documents import Description
@@ -227,7 +227,7 @@ async def _store(unit: UnitOfWork, tokens: Tokens, client: Client) -> Made:
 def _scopes(given: Sequence[str] | None) -> list[str]:
     wanted = GENERAL if given is None else frozenset(given)
     if excluded := sorted(wanted - GENERAL):
-        raise InvalidInput(reason=f"An application cannot have the scope {excluded[0]}.", field="scopes")
+        raise InvalidInput(reason=f"An application cannot have the scope {shorten(excluded[0])}.", field="scopes")
     if not wanted:
         raise InvalidInput(reason="An application needs at least one scope.", field="scopes")
     return sorted(wanted)

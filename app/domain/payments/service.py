@@ -13,7 +13,7 @@ from app.domain.accounts.models import Account
 from app.domain.billing import service as billing
 from app.domain.billing.models import EntryType
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel.errors import Conflict, InvalidInput, shorten
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -150,7 +150,7 @@ async def start_plan(unit: UnitOfWork, payments: Payments, name: str) -> str:
     plan = next((plan for plan in payments.plans if plan.name == name), None)
     if plan is None:
         offered = ", ".join(plan.name for plan in payments.plans) or "none"
-        raise InvalidInput(reason=f"{name} is not a plan on offer. There are: {offered}.", field="plan")
+        raise InvalidInput(reason=f"{shorten(name)} is not a plan on offer. There are: {offered}.", field="plan")
     if not payments.gateway.is_online:
         raise Conflict(reason=f"Plans are paid through a payment provider. {payments.gateway.instructions}")
     if running := await queries.find_running_plan(unit):

@@ -18,3 +18,4 @@ class UnknownEvent(DomainError):
     code = "unknown_event"
     status = 422
     message = "There is no event {event}. Known events: {known}."
+    quoted = ("event",)
