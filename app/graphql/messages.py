@@ -240,9 +240,10 @@ class MessageQuery:
     """Reading messages."""
 
     @strawberry.field(
-        graphql_type=Connection[Message],
-        description="The account's messages, the newest first.",
-        directives=guarded("messages:read"),
+        graphql_type=Connection[Message] | None,
+        description="The account's messages, the newest first; null beside the error not_found for an unknown contact "
+        "or conversation.",
+        directives=guarded("messages:read", "not_found"),
     )
     async def messages(
         self,

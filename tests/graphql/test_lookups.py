@@ -4,7 +4,11 @@ import httpx2
 import pytest
 from graphql import GraphQLObjectType, get_directive_values, get_nullable_type, is_non_null_type
 
+from app.domain.carriers.carrier import InboundMessage
+from app.domain.onboarding.service import Opened
 from app.graphql.schema import CORE, contract
+from app.services import Services
+from tests.factories.conversations import CONVERSATIONS
 from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
@@ -33,6 +37,27 @@ async def test_a_record_that_is_not_there_is_null_and_the_rest_is_answered(api: 
     assert answer.json()["data"] == {field: None, "contacts": {"total_count": 0}}
     assert codes(answer) == ["not_found"]
     assert answer.json()["errors"][0]["path"] == [field]
+
+
+@pytest.mark.parametrize("place", ["conversation_id", "contact_id"])
+async def test_the_messages_of_a_conversation_or_contact_that_is_not_there_are_null(
+    api: httpx2.AsyncClient, place: str
+):
+    answer = await post(api, {"query": f"{{ messages({place}: 404) {{ total_count }} contacts {{ total_count }} }}"})
+
+    assert answer.json()["data"] == {"messages": None, "contacts": {"total_count": 0}}
+    assert codes(answer) == ["not_found"]
+
+
+async def test_a_conversation_without_messages_of_a_filter_has_an_empty_list(
+    api: httpx2.AsyncClient, services: Services, account: Opened
+):
+    await services.inbox.receive("sandbox", InboundMessage("in-1", "+12025550143", account.phone_number, "Hi"))
+    ids = await CONVERSATIONS.only(services, "id", "contact_id")
+
+    for place, id in zip(("conversation_id", "contact_id"), ids, strict=True):
+        answer = await post(api, {"query": f"{{ messages({place}: {id}, status: failed) {{ total_count }} }}"})
+        assert answer.json() == {"data": {"messages": {"total_count": 0}}}
 
 
 def test_every_root_field_that_looks_up_one_record_by_id_is_nullable():

@@ -117,3 +117,9 @@ async def test_contacts_of_another_account_do_not_exist(
     assert (await assistant.call("get_contact", contact_id=id))["phone"] == PHONE
     assert (await other.call("get_contact", contact_id=id))[0] == "not_found"
     assert (await other.call("search_contacts"))["total_count"] == 0
+
+
+async def test_the_messages_of_a_conversation_that_is_not_there_are_not_found(assistant: Assistant):
+    refused = await assistant.call("get_messages", conversation_id=404)
+
+    assert refused == ("not_found", None, "No conversation with id 404.")

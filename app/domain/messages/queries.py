@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Select, func, literal, or_, select, true
 from sqlalchemy.orm import aliased
 
+from app.domain.contacts import queries as contacts
+from app.domain.conversations import queries as conversations
 from app.domain.kernel import paging, records
 from app.domain.kernel.errors import InvalidInput, NotFound
 from app.domain.kernel.histories import Place, between, latest
@@ -60,11 +62,19 @@ class MessageFilter:
 
 
 async def find_page(unit: UnitOfWork, wanted: MessageFilter, window: Window) -> Page[Message]:
-    """Return one page of the account's messages, newest first; raise `InvalidInput` as `MessageFilter.check`."""
+    """Return one page of the account's messages, newest first.
+
+    Raises `InvalidInput` as `MessageFilter.check`, and `NotFound` for an unknown conversation or contact.
+    """
     wanted.check(unit.clock.now())
     if wanted.since or wanted.until:
         await paging.plan_for_values(unit)
-    return await fetch(unit, _filtered(unit, wanted), NEWEST, window)
+    page = await fetch(unit, _filtered(unit, wanted), NEWEST, window)
+    if not page.nodes and wanted.conversation_id is not None:
+        await conversations.get(unit, wanted.conversation_id)
+    if not page.nodes and wanted.contact_id is not None:
+        await contacts.get(unit, wanted.contact_id)
+    return page
 
 
 @dataclass(frozen=True, slots=True)
