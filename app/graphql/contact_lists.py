@@ -40,8 +40,8 @@ SINCE = (
     "before the last request."
 )
 FILTER = (
-    "Only those that satisfy this filter. Where few contacts do, all contacts are read, which may take seconds: above "
-    "the limit of a statement, the error is query_timeout."
+    "Only those that satisfy this filter; without anything, every contact. Where few contacts do, all contacts are "
+    "read, which may take seconds: above the limit of a statement, the error is query_timeout."
 )
 TAGS = Constraint(max_length=queries.MAX_SEARCH, max_items=queries.MAX_LISTED_TAGS)
 
@@ -86,6 +86,7 @@ class ContactListQuery:
     ) -> Page[models.Contact]:
         """Return one page of contacts."""
         unit, given = info.context.unit, texts_of(custom or [])
+        filter = None if filter and filter.is_empty else filter
         require(unit.actor, _needed(filter, segment_id, sort))
         wanted = ContactFilter(search, stage, status, tag, assignee_id, given, tags or [], updated_since)
         part = window(info, f"contacts {sort}", first, after, last, before, offset)

@@ -94,6 +94,11 @@ class SegmentFilter:
     status: MessageStatus | None = strawberry.field(default=None, description="Of message_count.")
     within: str | None = strawberry.field(default=None, description="Of message_count: 30 days.")
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is given."""
+        return all(value is None for value in vars(self).values())
+
     def read(self) -> filters.GivenFilter:
         """Return the filter of the domain."""
         groups = {match: getattr(self, match) for match in filters.Match}

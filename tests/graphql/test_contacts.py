@@ -113,6 +113,7 @@ async def test_contacts_are_listed_by_a_filter_a_segment_tags_and_the_time_of_a_
         "Cid": {"since": last["updated_at"]},
         "Bob": {"filter": {"none": [VIP]}, "tags": ["new", "vip"]},
         "Cid, Bob, Ann": {"sort": "date_updated"},
+        "Ann, Bob, Cid": {"filter": {}},
         "": {"sort": "last_message"},
     }
     for names, variables in asked.items():
