@@ -53,10 +53,15 @@ def _stored(operation: "Operation") -> dict[str, Any]:
         "text": operation.text,
         "root": operation.root,
         "arguments": operation.arguments,
-        "variables": [{"name": each.name, "schema": each.schema, "required": each.required} for each in variables],
+        "variables": [_stored_variable(each) for each in variables],
         "types": operation.types if b'"$ref"' in schemas else {},
         "is_plain_list": operation.returns.get("type") == "array",
     }
+
+
+def _stored_variable(variable: Variable) -> dict[str, Any]:
+    stored = {"name": variable.name, "schema": variable.schema, "required": variable.required}
+    return {**stored, "positional": True} if variable.positional else stored
 
 
 def _read(stored: dict[str, Any]) -> Command:

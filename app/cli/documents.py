@@ -94,7 +94,9 @@ def _function(command: "Command") -> Callable[..., None]:
 def _parameters(command: "Command") -> Iterator[Parameter]:
     yield _parameter("account", ACCOUNT)
     variables = command.variables.values()
-    yield from (_parameter(each.name, _argument(each)) for each in variables if _is_argument(each))
+    for each in variables:
+        if _is_argument(each):
+            yield _parameter(each.name, _argument(each), Parameter.empty if each.required else None)
     for each in variables:
         if not _is_argument(each):
             yield _parameter(each.name, _option(each), Parameter.empty if each.required else _default(each))
@@ -109,13 +111,13 @@ def _parameter(name: str, kind: object, default: object = Parameter.empty) -> Pa
 
 
 def _is_argument(variable: "Variable") -> bool:
-    return variable.required and not variable.many and variable.single["type"] != "boolean"
+    is_one = not variable.many and variable.single["type"] != "boolean"
+    return variable.positional or (variable.required and is_one)
 
 
 def _argument(variable: "Variable") -> Any:
-    return Annotated[
-        _type(variable), typer.Argument(metavar=variable.name.upper(), help=_help(variable), **_bounds(variable))
-    ]
+    kind = _type(variable) if variable.required else _type(variable) | None
+    return Annotated[kind, typer.Argument(metavar=variable.name.upper(), help=_help(variable), **_bounds(variable))]
 
 
 def _option(variable: "Variable") -> Any:

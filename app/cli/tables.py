@@ -15,6 +15,9 @@ PLAIN_WIDTH = 400
 SHOWN = 3
 """Maximum number of a list's items in a table cell; JSON has all."""
 
+DETAILS = frozenset({"gates", "passages"})
+"""Members of a row that explain it, and that a table leaves out; JSON has them."""
+
 INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 
 
@@ -53,9 +56,10 @@ def _table(rows: Sequence[Any]) -> str:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in rows[0]:
-        table.add_column(name, overflow="fold")
+        if name not in DETAILS:
+            table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_short(value)) for value in row.values()))
+        table.add_row(*(Text(_short(value)) for name, value in row.items() if name not in DETAILS))
     console = Console()
     if not console.is_terminal:
         console = Console(width=PLAIN_WIDTH)

@@ -36,7 +36,8 @@ from app.operations.json_schema import NULL, Json, Schemas, limited, limits_of
 class Variable:
     """One variable. `schema` has its values, description and default; `header` is its REST header, if any.
 
-    If `attested` is set and the value is not true, that error is raised before any other check.
+    A `positional` one is an argument of a command. If `attested` is set and the value is not true, that error is
+    raised before any other check.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Variable:
     required: bool
     header: str | None = None
     attested: str | None = None
+    positional: bool = False
     types: Mapping[str, Json] = field(default_factory=dict[str, Json], repr=False, compare=False)
     """The named types of the operation, to which `schema` may refer."""
 
@@ -93,7 +95,8 @@ def _variable(node: VariableDefinitionNode, feeds: "_Feeds", schema: GraphQLSche
     required = isinstance(kind, GraphQLNonNull) and not node.default_value
     header = next((values["name"] for values in directive_values("header", node, schema)), None)
     attested = next((values["or"] for values in directive_values("attested", node, schema)), None)
-    return Variable(name, described, required, header, attested, schemas.types)
+    positional = any(True for _ in directive_values("positional", node, schema))
+    return Variable(name, described, required, header, attested, positional, schemas.types)
 
 
 class _Feeds(Visitor):

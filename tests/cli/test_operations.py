@@ -118,6 +118,26 @@ def test_every_command_explains_itself_and_prints_json(run: Run, command: str) -
     assert "ACCOUNT" in done.output
 
 
+def test_a_segment_is_previewed_by_its_id_as_it_is_shown(messaging: Run, account: int) -> None:
+    filter = json.dumps({"field": "email", "op": "is_set"})
+    made = json.loads(messaging("segment", "create", account, "VIP", filter, "--json").output)
+
+    by_id = messaging("segment", "preview", account, made["id"], "--json")
+    by_filter = messaging("segment", "preview", account, "--filter", filter, "--json")
+
+    assert json.loads(by_id.output) == json.loads(by_filter.output)
+    assert json.loads(by_id.output)["total_count"] == 0
+
+
+def test_the_runs_of_an_agent_have_their_gates_and_passages_in_json_alone() -> None:
+    [runs] = [each for each in operations() if each.command == "agent runs"]
+    shown = runs.returns["properties"]["nodes"]["items"]["properties"]
+
+    assert {"gates", "passages"} <= shown.keys()
+    row = {"id": 1, "gates": [{"gate": "opt_out", "action": "passed"}], "passages": [], "reason": "late"}
+    assert as_text([row]).split() == ["id", "reason", "1", "late"]
+
+
 def test_a_list_is_a_table_or_json(messaging: Run, account: int) -> None:
     plain = messaging("user", "list", account)
     listed = json.loads(messaging("user", "list", account, "--json").output)
