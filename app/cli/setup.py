@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.bootstrap import METADATA, derive, oauth_tokens, open_services, sign_in_tokens
 from app.db import schema
-from app.db.engine import REFUSED, UNREACHABLE
+from app.db.engine import REFUSED, UNREACHABLE, find_fault, is_ended
 from app.domain.accounts import administration, api_keys, deletion
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.api_keys import NewKey
@@ -44,7 +44,7 @@ class NotYours(Exception):
 
 
 class DatabaseAway(Exception):
-    """The database of `DATABASE_URL` is unreachable, or refuses the connection."""
+    """The database of `DATABASE_URL` is unreachable, refuses the connection, or has ended it."""
 
 
 async def migrate(settings: Settings) -> None:
@@ -243,12 +243,29 @@ def open_for(services: Services, actor: Actor) -> AbstractAsyncContextManager[Un
 
 @asynccontextmanager
 async def connect(settings: Settings) -> AsyncGenerator[Services]:
-    """Open the services; raise `DatabaseAway`, `SchemaBehind` or `SchemaAhead`."""
+    """Open the services.
+
+    Raises `SchemaBehind`, `SchemaAhead`, and `DatabaseAway`, also where a connection ends later.
+    """
     async with AsyncExitStack() as stack:
         with _reaching(settings.database_url or ""):
             services = await stack.enter_async_context(open_services(settings))
             await schema.check(settings.database_url or "")
-        yield services
+        with _staying(settings.database_url or ""):
+            yield services
+
+
+@contextmanager
+def _staying(url: str) -> Iterator[None]:
+    """Raise `DatabaseAway` where the connection ends before the work does."""
+    try:
+        yield
+    except Exception as problem:
+        if not is_ended(problem):
+            raise
+        reason = str(find_fault(problem)).strip().rstrip(".")
+        text = f"The database at {without_secrets(url)} ended the connection: {reason}. Run the command again."
+        raise DatabaseAway(text) from problem
 
 
 @contextmanager

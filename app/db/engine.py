@@ -72,6 +72,16 @@ UNREACHABLE = (
 """Errors with causes outside of the statement; any other PostgreSQL error is a bug."""
 
 
+ENDED = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.DatabaseDroppedError,
+)
+"""Errors of a connection that the server has ended, or that broke."""
+
+
 def find_fault(cause: BaseException) -> BaseException:
     """Return asyncpg's exception from SQLAlchemy's wrapper."""
     wrapped = getattr(cause, "orig", None)
@@ -96,6 +106,11 @@ def is_broken_off(cause: BaseException) -> bool:
     """Return whether asyncpg raised a client-side error, as for a lost or inconsistent connection."""
     fault = find_fault(cause)
     return isinstance(fault, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(fault, ValueError)
+
+
+def is_ended(cause: BaseException) -> bool:
+    """Return whether a statement failed because its connection had ended."""
+    return isinstance(find_fault(cause), ENDED) or is_broken_off(cause)
 
 
 def is_unplaced(cause: BaseException) -> bool:

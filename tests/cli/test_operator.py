@@ -2,11 +2,18 @@
 
 import io
 import json
+import re
 from importlib.metadata import version
+from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from app.domain.accounts import administration, queries
+from app.domain.events import set_aside
+from app.domain.kernel.unit_of_work import UnitOfWork
 from tests.cli.conftest import Ask, Run
+from tests.factories.traps import END_SESSION, end_session
 
 
 @pytest.fixture
@@ -20,6 +27,40 @@ def test_the_version_is_printed(run: Run) -> None:
     done = run("--version")
 
     assert (done.code, done.output) == (0, f"messaging {version('messaging')}\n")
+
+
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [
+        ((queries, "get_own"), ("user", "list", 1)),
+        ((queries, "get_own"), ("credits", "grant", 1, 5)),
+        ((administration, "list_accounts"), ("account", "list")),
+    ],
+)
+def test_a_connection_that_the_server_ends_is_one_sentence(
+    messaging: Run, account: int, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], command: tuple[Any, ...]
+) -> None:
+    async def end_session(unit: UnitOfWork, *_: object) -> None:
+        await unit.execute(text(END_SESSION))
+
+    monkeypatch.setattr(*place, end_session)
+
+    done = messaging(*command)
+
+    complaint = r"messaging: The database at \S+ ended the connection: \S.+\. Run the command again\.\n"
+    assert (done.code, done.output) == (1, "")
+    assert re.fullmatch(complaint, done.complaint)
+
+
+def test_a_connection_that_the_server_ends_in_a_statement_of_its_own_is_one_sentence(
+    messaging: Run, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_aside, "list_failures", end_session)
+
+    done = messaging("event", "failures")
+
+    assert (done.code, done.output) == (1, "")
+    assert "terminating connection due to administrator command. Run the command again." in done.complaint
 
 
 @pytest.mark.parametrize(
