@@ -16,10 +16,10 @@ NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 class NotOneMessage(Exception):
     """A body is not one JSON-RPC message; `response` says so."""
 
-    def __init__(self, code: int, reason: str, id: str | int | None = None) -> None:
+    def __init__(self, code: int, reason: str, id: str | int | None = None, *, status: int = 400) -> None:
         error = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": reason}}
         super().__init__(reason)
-        self.response = Response(orjson.dumps(error), 400, media_type="application/json")
+        self.response = Response(orjson.dumps(error), status, media_type="application/json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,16 @@
 from functools import partial
 from typing import Any
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext, authorization_context
 from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from app.domain.kernel.unit_of_work import Actor
 from app.mcp.endpoint import MAX_BODY
 from app.mcp.requests import INVALID_REQUEST, NotOneMessage
 from app.mcp.selection import Caller
@@ -19,6 +21,15 @@ IDLE_SECONDS = 30 * 60
 MAX_SESSIONS = 50
 """The maximum number of sessions of an account in a process. Above it, a new one ends the oldest."""
 
+INITIALIZE = "initialize"
+UNOPENED = (
+    "This server keeps sessions, and the request has no header Mcp-Session-Id. Send the request initialize first, "
+    "without that header, and send the header Mcp-Session-Id of its answer with each further request."
+)
+ENDED = (
+    "There is no such session of this credential, or it has ended. Begin a new one: send the request initialize "
+    "without the header Mcp-Session-Id, and send that of its answer with each further request."
+)
 
 REPEATED = "Another request of the session has this id. Give each request an id of its own."
 """The library would answer only one of two requests with the same id, and leave the other one open."""
@@ -39,16 +50,16 @@ class Transport(StreamableHTTPSessionManager):
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The same credential must send all requests of a session; to others it does not exist."""
         caller: Caller = scope["state"]["caller"]
-        actor = caller.actor
-        token = AccessToken(
-            token="", client_id=actor.label, scopes=sorted(actor.scopes), subject=str(actor.account_id), claims={}
-        )
-        app = partial(self.asgi_app, {**scope, "user": AuthenticatedUser(token)}, receive, send)
-        session = Headers(scope=scope).get("mcp-session-id")
+        app = partial(self.asgi_app, {**scope, "user": user_of(caller.actor)}, receive, send)
+        headers = Headers(scope=scope)
+        session = headers.get("mcp-session-id")
+        if fault := self._find_fault(headers, caller):
+            await fault.response(scope, receive, send)
+            return
         if session is None or caller.request_id is None:
             await app()
             return
-        request = actor.label, session, caller.request_id
+        request = caller.actor.label, session, caller.request_id
         if request in self._under_way:
             await NotOneMessage(INVALID_REQUEST, REPEATED, caller.request_id).response(scope, receive, send)
             return
@@ -57,6 +68,18 @@ class Transport(StreamableHTTPSessionManager):
             await app()
         finally:
             self._under_way.discard(request)
+
+    def _find_fault(self, headers: Headers, caller: Caller) -> NotOneMessage | None:
+        """Return the error of a request that names no session, or one that its credential does not have."""
+        version, session = headers.get("mcp-protocol-version"), headers.get("mcp-session-id")
+        if self.stateless or not (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
+            return None
+        if session is None:
+            is_opening = caller.admitted[0] == INITIALIZE
+            return None if is_opening else NotOneMessage(INVALID_REQUEST, UNOPENED, caller.request_id)
+        owner = self._session_owners.get(session)
+        is_own = owner is not None and owner == authorization_context(user_of(caller.actor))
+        return None if is_own else NotOneMessage(INVALID_REQUEST, ENDED, caller.request_id, status=404)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         account = requestor["subject"] if requestor else None
@@ -71,3 +94,9 @@ class Transport(StreamableHTTPSessionManager):
         transport = self._server_instances.pop(session_id, None)
         if transport and transport.idle_scope:
             transport.idle_scope.cancel()
+
+
+def user_of(actor: Actor) -> AuthenticatedUser:
+    """Return an actor as the library knows it."""
+    scopes, account = sorted(actor.scopes), str(actor.account_id)
+    return AuthenticatedUser(AccessToken(token="", client_id=actor.label, scopes=scopes, subject=account, claims={}))

@@ -73,6 +73,32 @@ async def test_a_session_id_that_a_client_made_up_is_refused(client: httpx2.Asyn
     assert answer.status_code == 404
 
 
+async def test_a_request_without_a_session_is_told_how_to_begin_one(client: httpx2.AsyncClient, account: Opened):
+    assistant = Assistant(client, account.svc_key)
+
+    answer = await assistant.post_legacy(*LIST)
+    stream = await client.get("/mcp", headers={"Authorization": f"Bearer {account.svc_key}"})
+
+    error = {"code": INVALID_REQUEST, "message": transport.UNOPENED}
+    assert "Send the request initialize first" in transport.UNOPENED
+    assert (answer.status_code, answer.json()) == (400, {"jsonrpc": "2.0", "id": 1, "error": error})
+    assert (stream.status_code, stream.json()["error"]) == (400, error)
+    assert "result" in (await assistant.post("tools/list")).json()
+
+
+async def test_a_request_of_a_session_that_has_ended_is_told_how_to_begin_another(
+    client: httpx2.AsyncClient, account: Opened
+):
+    assistant = Assistant(client, account.svc_key)
+    session = await begin(assistant)
+    await client.delete("/mcp", headers={"Authorization": f"Bearer {account.svc_key}", **session})
+
+    answer = await assistant.post_legacy(*LIST, **session)
+
+    error = {"code": INVALID_REQUEST, "message": transport.ENDED}
+    assert (answer.status_code, answer.json()) == (404, {"jsonrpc": "2.0", "id": 1, "error": error})
+
+
 async def test_above_the_limit_of_an_account_its_oldest_session_ends(
     client: httpx2.AsyncClient, account: Opened, new_account: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ):
