@@ -7,13 +7,11 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from app.domain.accounts import administration, queries
 from app.domain.events import set_aside
-from app.domain.kernel.unit_of_work import UnitOfWork
 from tests.cli.conftest import Ask, Run
-from tests.factories.traps import END_SESSION, end_session
+from tests.factories.traps import end_session, end_session_of
 
 
 @pytest.fixture
@@ -40,10 +38,7 @@ def test_the_version_is_printed(run: Run) -> None:
 def test_a_connection_that_the_server_ends_is_one_sentence(
     messaging: Run, account: int, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], command: tuple[Any, ...]
 ) -> None:
-    async def end_session(unit: UnitOfWork, *_: object) -> None:
-        await unit.execute(text(END_SESSION))
-
-    monkeypatch.setattr(*place, end_session)
+    monkeypatch.setattr(*place, end_session_of)
 
     done = messaging(*command)
 

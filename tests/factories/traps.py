@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from app.db.engine import Connection, Pool
+from app.domain.kernel.unit_of_work import UnitOfWork
 from tests.factories.tables import Rows
 from tests.waiting import until
 
@@ -183,6 +185,11 @@ END_SESSION = "SELECT pg_terminate_backend(pg_backend_pid())"
 async def end_session(connection: Connection, *_: object) -> None:
     """Have the server end a connection."""
     await connection.execute(END_SESSION)
+
+
+async def end_session_of(unit: UnitOfWork, *_: object) -> None:
+    """Have the server end the connection of a unit of work."""
+    await unit.execute(text(END_SESSION))
 
 
 Visit = Callable[[str, bool], Awaitable[None]]

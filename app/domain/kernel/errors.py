@@ -22,7 +22,7 @@ class DomainError(Exception):
         """Format the message with `facts`; `field` names the argument or input field at fault."""
         shown = {name: shorten(facts[name]) for name in self.quoted if name in facts}
         super().__init__(self.message.format(field=field, **{**facts, **shown}))
-        self.field = field or self.about
+        self.field: str | None = field or self.about
         self.facts = facts
 
     def rename(self, names: Mapping[str, str]) -> None:
@@ -31,19 +31,19 @@ class DomainError(Exception):
         `names` has the name of each field of the contract, such as that of `contacts.ids`. A field whose members have
         names is called by the first of them.
         """
-        if not self.field:
+        field, text = self.field, str(self)
+        if not field:
             return
-        known = next((path for path in _enclosing(self.field) if path in names), None)
+        known = next((path for path in _enclosing(field) if path in names), None)
         if known is None:
-            self.field = next((names[path] for path in names if path.startswith(f"{self.field}.")), self.field)
+            self.field = next((names[path] for path in names if path.startswith(f"{field}.")), field)
             return
-        name = names[known] + self.field.removeprefix(known)
-        for before in (self.field, known.rpartition(".")[2] + self.field.removeprefix(known)):
-            text = str(self)
+        inside = field.removeprefix(known)
+        self.field = name = names[known] + inside
+        for before in (field, known.rpartition(".")[2] + inside):
             if text.startswith(f"{before} "):
-                self.args = (f"{name} {text.removeprefix(before).lstrip()}",)
-                break
-        self.field = name
+                self.args = (f"{name} {text.removeprefix(f'{before} ')}",)
+                return
 
 
 def shorten(value: object) -> str:
