@@ -22,9 +22,13 @@ WAKE = f"{NAMESPACE}:notified"
 """The channel on which a notifier publishes, so that idle workers look at the queue."""
 
 REST_SECONDS = 0.01
+"""The pause after notifications; while earlier ones for the same topics wait for a worker, it is `PENDING_SECONDS`."""
+
+PENDING_SECONDS = 0.05
 HELP_SECONDS = 0.25
 """The time between notifications of other workers for a topic while the slots of this one are busy."""
 
+PENDING = "already_notified"
 TIMEOUT_SECONDS = 1
 UNANSWERED_MS = 1000
 
@@ -83,22 +87,24 @@ class Notifier:
         try:
             while self._topics:
                 topics, self._topics = self._topics, set()
-                for topic in topics:
-                    NOTIFICATIONS.labels(topic, await self._notify_one(topic)).inc()
-                await asyncio.sleep(REST_SECONDS)
+                results = {await self._notify_one(topic) for topic in topics}
+                await asyncio.sleep(PENDING_SECONDS if results == {PENDING} else REST_SECONDS)
         finally:
             self._notifying = None
 
     async def _notify_one(self, topic: str) -> str:
-        if self._is_served(topic):
-            return "started"
+        result = "started" if self._is_served(topic) else await self._notify_others(topic)
+        NOTIFICATIONS.labels(topic, result).inc()
+        return result
+
+    async def _notify_others(self, topic: str) -> str:
         try:
             notified = await asyncio.get_running_loop().run_in_executor(self._thread, self._enqueue, topic)
         except AWAY as error:
             if self._warnings.passes():
                 log.warning("notification_failed", topic=topic, error=repr(error))
             return "failed"
-        return "notified" if notified else "already_notified"
+        return "notified" if notified else PENDING
 
     def _is_served(self, topic: str) -> bool:
         """Start the job of the topic if it runs in this process; return whether no other worker is to be notified."""

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import structlog
 
@@ -76,19 +77,19 @@ class Policy:
     quota: int
     parts: int = 1
 
-    @property
+    @cached_property
     def header(self) -> str:
         """Return the `RateLimit-Policy` header (draft-ietf-httpapi-ratelimit-headers)."""
         seconds = WINDOW_SECONDS // self.parts
         account = f'"{self.name}-account";q={self.quota * ACCOUNT_SHARE};w={seconds}'
         return f'"{self.name}";q={self.quota};w={seconds}, {account}'
 
-    @property
+    @cached_property
     def window(self) -> int:
         """Return the window in microseconds."""
         return WINDOW_SECONDS * 1_000_000 // self.parts
 
-    @property
+    @cached_property
     def costs(self) -> tuple[int, int]:
         """Return the cost of one request in the key's and the account's bucket, in microseconds."""
         return self.window // self.quota, self.window // (self.quota * ACCOUNT_SHARE)

@@ -29,7 +29,7 @@ COLUMNS = f"""
 JOINS = f"""
 {contacts.join_by_phone("r.account_id", "r.phone")}
 {conversations.join("c.id")}
-{numbers.join_sender("r.account_id", "r.number_id", "CASE WHEN r.keeps_number THEN v.sending_number END")}
+{numbers.join_sender("r.account_id", "r.number_id", "CASE WHEN r.keeps_number IS NOT FALSE THEN v.sending_number END")}
 """
 """The facts of requested sends `r`, rows of `account_id, phone, number_id, keeps_number`."""
 

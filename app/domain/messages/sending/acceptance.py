@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.db.engine import Connection
+from app.db.rows import fetch, unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.connections import OpenConnections
@@ -69,18 +70,18 @@ QUEUED = """
     AS q(message_id, account_id, lane, number, carrier, segments, claimed_until, leaves_at, expires_at)
 """
 TOUCHED = """
-  SELECT id, sending_number, purpose <> 'promotional' AS is_answer, is_person, place
+  SELECT id, sending_number, purpose <> 'promotional' AS is_answer, is_person IS TRUE AS is_person, place
   FROM unnest($4::bigint[], $5::text[], $8::text[], $26::bool[], $27::bool[]) WITH ORDINALITY
-    AS v(id, sending_number, purpose, is_person, is_first, place) WHERE NOT is_first
+    AS v(id, sending_number, purpose, is_person, is_first, place) WHERE is_first IS NOT TRUE
 """
 WRITE = f"""
 WITH sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
     purpose, segments, encoding, credits, cost, carrier, actor, request_id, original_body, created_at)
   SELECT id, account_id, contact_id, conversation_id, 'outbound', from_number, to_number, body, 'pending',
-    purpose, segments, encoding, credits, cost, carrier, actor, request_id, original_body, $19
+    purpose, segments, encoding, credits, cost::numeric, carrier, actor, request_id, original_body, $19
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::text[], $11::bigint[], $12::numeric[], $13::text[], $14::text[], $15::text[], $25::text[])
+    $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $25::text[])
     AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
       credits, cost, carrier, actor, request_id, original_body)
 ), touched AS ({conversations.touch(TOUCHED, "$19")}),
@@ -133,15 +134,16 @@ class Batch:
             return [None] * len(self.requests)
         self.requests = [self._encode(request) for request in self.requests]
         phones = [request.phone or self._read_phone(request) for request in self.requests]
-        found = await connection.fetch(
+        rows = await fetch(
+            connection,
+            RequestRow,
             FIND_FACTS,
             [request.account_id for request in self.requests],
             [each.e164 or "" for each in phones],
-            [request.send.from_phone_number_id for request in self.requests],
-            [request.key for request in self.requests],
-            [request.send.keeps_number for request in self.requests],
+            unless_all([request.send.from_phone_number_id for request in self.requests], None),
+            unless_all([request.key for request in self.requests], None),
+            unless_all([request.send.keeps_number for request in self.requests], usual=True),
         )
-        rows = [RequestRow(*row) for row in found]
         await self.connections.learn(row.carrier for row in rows)
         await self.reservations.read(connection, _find_claimed(self.requests, rows))
         await self.limited.read(connection, self._find_limited(phones))
@@ -157,7 +159,7 @@ class Batch:
 
     async def _lock(self, connection: Connection) -> None:
         ids = list({request.account_id for request in self.requests})
-        rows = [Sender(*row) for row in await connection.fetch(*self._how_to_lock(ids))]
+        rows = await fetch(connection, Sender, *self._how_to_lock(ids))
         self.accounts = {row.id: row for row in rows}
         self.balances = {row.id: row.balance for row in rows}
         asked = {request.send.condition for request in self.requests if request.send.condition}
@@ -264,7 +266,7 @@ class Batch:
             [request.parts.segments for request in requests],
             [request.parts.encoding for request in requests],
             [each.credits for each in accepted],
-            [each.cost for each in accepted],
+            [str(each.cost) for each in accepted],
             [each.row.carrier for each in accepted],
             [request.actor.label for request in requests],
             [request.actor.request_id for request in requests],
@@ -273,13 +275,13 @@ class Batch:
             [self.balances[id] for id in touched],
             self.now,
             [request.attestation for request in requests],
-            [each.claimed_until for each in accepted],
+            unless_all([each.claimed_until for each in accepted], None),
             [outgoing.lane_of(request.send.purpose) for request in requests],
-            [each.leaves_at for each in accepted],
-            [each.expires_at for each in accepted],
-            [request.send.original_body for request in requests],
-            [request.is_of_person for request in requests],
-            [each.opens_conversation for each in accepted],
+            unless_all([each.leaves_at for each in accepted], None),
+            unless_all([each.expires_at for each in accepted], None),
+            unless_all([request.send.original_body for request in requests], None),
+            unless_all([request.is_of_person for request in requests], usual=False),
+            unless_all([each.opens_conversation for each in accepted], usual=False),
         )
         await self.limited.write(connection)
         await scheduling.write(connection, accepted)
