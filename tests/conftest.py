@@ -168,7 +168,6 @@ def logging_restored() -> Iterator[None]:
     if root.level != level:  # setting it costs as much as a small test
         root.setLevel(level)
     structlog.configure(**configuration)
-    structlog.contextvars.clear_contextvars()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import structlog
 from structlog.typing import EventDict, Processor
 
+from app.telemetry.requests import add_request_id
+
 CHATTY = ("alembic", "httpx2", "mcp", "uvicorn")
 """Libraries of which only warnings and errors are logged."""
 
@@ -23,7 +25,7 @@ _FAILING_ROW = re.compile(r"(?<=Failing row contains )\(.*?\)(?=\.(?:\n|$))", re
 def configure(format: Literal["json", "pretty"], level: str) -> None:
     """Send the log of the whole process to standard error; `level` is a name such as `info`."""
     shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
+        add_request_id,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 from prometheus_client import Histogram
+from structlog.typing import EventDict
 
 from app.telemetry.metrics import REQUEST_SECONDS
 
@@ -24,7 +25,7 @@ SLOW_SECONDS = 1.0
 
 _ACCEPTABLE = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 REQUEST_ID: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request being served; a look at the context of the log would copy all of it."""
+"""The id of the request being served."""
 
 _EXTRA: ContextVar[tuple[tuple[bytes, bytes], ...]] = ContextVar("extra", default=())
 
@@ -33,6 +34,13 @@ def add_headers(headers: Mapping[str, str]) -> None:
     """Put headers, whose names are in lower case, on the answer to the request being served, whatever it will be."""
     added = [(name.encode(), value.encode()) for name, value in headers.items()]
     _EXTRA.set((*_EXTRA.get(), *added))
+
+
+def add_request_id(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """Add the id of the request being served to a log line; a processor of structlog."""
+    if id := REQUEST_ID.get():
+        event.setdefault("request_id", id)
+    return event
 
 
 class RequestTelemetry:
@@ -61,7 +69,6 @@ class RequestTelemetry:
             return
         request_id = _given_id(scope["headers"]) or new_id()
         scope.setdefault("state", {})["request_id"] = request_id
-        structlog.contextvars.bind_contextvars(request_id=request_id)
         REQUEST_ID.set(request_id)
         _EXTRA.set(())
         echo = (HEADER, request_id.encode())

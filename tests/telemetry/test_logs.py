@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.telemetry.logs import Throttle, configure, mask
+from app.telemetry.requests import REQUEST_ID
 
 
 def masked(**event: Any) -> dict[str, Any]:
@@ -71,16 +73,25 @@ def test_three_digits_of_any_number_are_hidden_and_the_words_around_it_kept(
     assert sum(character.isdecimal() for character in left) <= len(number) - len("+") - 3
 
 
-def test_structlog_and_the_standard_library_write_the_same_form(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def request_id() -> Iterator[str]:
+    """Provide the id of the request that is being served."""
+    before = REQUEST_ID.set("request-1")
+    yield "request-1"
+    REQUEST_ID.reset(before)
+
+
+def test_structlog_and_the_standard_library_write_the_same_form(
+    request_id: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     configure("json", "info")
-    structlog.contextvars.bind_contextvars(request_id="request-1", account_id=7)
 
     structlog.get_logger("ours").info("sent", to="+12025550143", body="hello")
     logging.getLogger("theirs").warning("no answer from %s", "+12025550143")
 
     ours, theirs = map(json.loads, capsys.readouterr().err.splitlines())
     assert ours.pop("timestamp") <= theirs.pop("timestamp")
-    shared = {"request_id": "request-1", "account_id": 7}
+    shared = {"request_id": request_id}
     assert ours == shared | {
         "event": "sent",
         "to": "+1202•••0143",

@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx2
 import pytest
-import structlog
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -17,15 +16,14 @@ from structlog.testing import capture_logs
 
 from app.telemetry.logs import configure
 from app.telemetry.metrics import REGISTRY
-from app.telemetry.requests import RequestTelemetry
+from app.telemetry.requests import REQUEST_ID, RequestTelemetry
 
 pytestmark = pytest.mark.anyio
 
 
 async def show(request: Request) -> Response:
     """Answer with the id, as the code below a request sees it."""
-    bound = structlog.contextvars.get_contextvars()["request_id"]
-    return JSONResponse({"state": request.state.request_id, "bound": bound})
+    return JSONResponse({"state": request.state.request_id, "bound": REQUEST_ID.get()})
 
 
 async def fail(request: Request) -> Response:

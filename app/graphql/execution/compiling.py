@@ -78,6 +78,9 @@ MAX_FIELDS = 1000
 KEPT: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool, CORE.get_type("BigInt"): int}
 """The classes of values that these scalars show as they are."""
 
+KEPT_INPUTS: Mapping[Any, type] = {GraphQLString: str, GraphQLBoolean: bool}
+"""The classes of values that variables of these scalars have unchanged."""
+
 MAX_INT = 2**31 - 1
 """The largest value of the scalar Int."""
 
@@ -245,7 +248,8 @@ def _variables(operation: OperationDefinitionNode) -> tuple[Variable, ...]:
         kind: Any = type_from_ast(CORE, node.type)
         default = coerce_input_literal(node.default_value, kind) if node.default_value else Undefined
         required = isinstance(kind, GraphQLNonNull) and default is Undefined
-        found.append(Variable(node.variable.name.value, kind, default, required))
+        kept = KEPT_INPUTS.get(kind.of_type if isinstance(kind, GraphQLNonNull) else kind)
+        found.append(Variable(node.variable.name.value, kind, default, required, kept))
     return tuple(found)
 
 

@@ -102,17 +102,20 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of an operation."""
+    """A variable of an operation. Values of the class `kept` need no coercion."""
 
     name: str
     kind: GraphQLInputType
     default: Any
     is_required: bool
+    kept: type | None = None
 
     def read(self, given: Mapping[str, Any], values: Values) -> None:
         """Add the coerced value; raise `Misfit`."""
         if self.name in given:
-            value = coerce_input_value(given[self.name], self.kind)
+            value = given[self.name]
+            if type(value) is not self.kept:
+                value = coerce_input_value(value, self.kind)
             if value is Undefined:
                 raise Misfit
             values[self.name] = value
@@ -218,6 +221,8 @@ def are_texts(values: Column) -> bool:
 async def _resolve(asked: Sequence[tuple[Field, Sequence[Any]]], run: Run) -> list[Column]:
     """Return the values of the fields of a level, or raise the first exception of a resolver."""
     columns = _start(asked, run)
+    if len(asked) == 1 and asked[0][0].is_awaited and len(columns[0]) == 1:  # such as the root field of a mutation
+        return [[await columns[0][0]]]
     awaited = [column for (field, _), column in zip(asked, columns, strict=True) if field.is_awaited]
     loads = [_load(column) for column in awaited]
     pending = [[load] if load else column for load, column in zip(loads, awaited, strict=True)]

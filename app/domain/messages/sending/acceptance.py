@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.db.engine import Connection
-from app.db.rows import fetch, unless_all
+from app.db.rows import fetch, integers, unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.connections import OpenConnections
@@ -52,42 +52,40 @@ FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bool[]) WITH
 ORDER BY r.place
 """
 
-DEBITS = """
-  SELECT account_id, id AS message_id, credits, balance_after, actor, $19::timestamptz AS created_at
-  FROM unnest($1::bigint[], $2::bigint[], $11::bigint[], $16::bigint[], $14::text[])
-    AS l(id, account_id, credits, balance_after, actor)
-"""
+DEBITS = "SELECT account_id, id AS message_id, credits, balance_after, actor, $1::timestamptz AS created_at FROM sends"
 ATTESTATIONS = """
-  SELECT account_id, phone, method, id AS message_id, actor, $19::timestamptz AS at
-  FROM unnest($1::bigint[], $2::bigint[], $6::text[], $14::text[], $20::text[])
-    AS c(id, account_id, phone, actor, method) WHERE method IS NOT NULL
+  SELECT account_id, to_number AS phone, method, id AS message_id, actor, $1::timestamptz AS at
+  FROM sends WHERE method IS NOT NULL
 """
 QUEUED = """
-  SELECT message_id, account_id, lane, number, carrier, segments, coalesce(leaves_at, $19::timestamptz) AS due_at,
-    claimed_until, expires_at
-  FROM unnest($1::bigint[], $2::bigint[], $22::bigint[], $5::text[], $13::text[], $9::bigint[], $21::timestamptz[],
-    $23::timestamptz[], $24::timestamptz[])
-    AS q(message_id, account_id, lane, number, carrier, segments, claimed_until, leaves_at, expires_at)
+  SELECT id AS message_id, account_id, lane, from_number AS number, carrier, segments,
+    coalesce(leaves_at, $1::timestamptz) AS due_at, claimed_until, expires_at
+  FROM sends
 """
 TOUCHED = """
-  SELECT id, sending_number, purpose <> 'promotional' AS is_answer, is_person IS TRUE AS is_person, place
-  FROM unnest($4::bigint[], $5::text[], $8::text[], $26::bool[], $27::bool[]) WITH ORDINALITY
-    AS v(id, sending_number, purpose, is_person, is_first, place) WHERE is_first IS NOT TRUE
+  SELECT conversation_id AS id, from_number AS sending_number, purpose <> 'promotional' AS is_answer,
+    is_person IS TRUE AS is_person, place
+  FROM sends WHERE is_first IS NOT TRUE
 """
 WRITE = f"""
-WITH sent AS (
+WITH sends AS MATERIALIZED (
+  SELECT * FROM unnest($4::text::bigint[], $5::text::bigint[], $6::text::bigint[], $7::text::bigint[], $8::text[],
+    $9::text[], $10::text[], $11::text[], $12::text::bigint[], $13::text[], $14::text::bigint[], $15::text[],
+    $16::text[], $17::text[], $18::text[], $19::text[], $20::text::bigint[], $21::text[], $22::text::bigint[],
+    $23::timestamptz[], $24::timestamptz[], $25::timestamptz[], $26::bool[], $27::bool[]) WITH ORDINALITY
+    AS s(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
+      credits, cost, carrier, actor, request_id, original_body, balance_after, method, lane, claimed_until,
+      leaves_at, expires_at, is_person, is_first, place)
+), sent AS (
   INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
     purpose, segments, encoding, credits, cost, carrier, actor, request_id, original_body, created_at)
   SELECT id, account_id, contact_id, conversation_id, 'outbound', from_number, to_number, body, 'pending',
-    purpose, segments, encoding, credits, cost::numeric, carrier, actor, request_id, original_body, $19
-  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $25::text[])
-    AS m(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
-      credits, cost, carrier, actor, request_id, original_body)
-), touched AS ({conversations.touch(TOUCHED, "$19")}),
+    purpose, segments, encoding, credits, cost::numeric, carrier, actor, request_id, original_body, $1
+  FROM sends
+), touched AS ({conversations.touch(TOUCHED, "$1")}),
 queued AS ({outgoing.INSERT.format(rows=QUEUED)}),
 debited AS ({billing.debit_messages(DEBITS)}), attested AS ({consent.record_attestations(ATTESTATIONS)})
-{accounts.SET_BALANCES.format(rows="unnest($17::bigint[], $18::bigint[])")}
+{accounts.SET_BALANCES.format(rows="unnest($2::text::bigint[], $3::text::bigint[])")}
 """
 
 
@@ -255,31 +253,31 @@ class Batch:
         touched = sorted({request.account_id for request in requests})
         await connection.execute(
             WRITE,
-            [each.row.message_id for each in accepted],
-            [request.account_id for request in requests],
-            [each.contact_id for each in accepted],
-            [each.conversation_id for each in accepted],
+            self.now,
+            integers(touched),
+            integers(self.balances[id] for id in touched),
+            integers(each.row.message_id for each in accepted),
+            integers(request.account_id for request in requests),
+            integers(each.contact_id for each in accepted),
+            integers(each.conversation_id for each in accepted),
             [each.row.phone_number for each in accepted],
             [each.to for each in accepted],
             [request.send.body for request in requests],
             [request.send.purpose.value for request in requests],
-            [request.parts.segments for request in requests],
+            integers(request.parts.segments for request in requests),
             [request.parts.encoding for request in requests],
-            [each.credits for each in accepted],
+            integers(each.credits for each in accepted),
             [str(each.cost) for each in accepted],
             [each.row.carrier for each in accepted],
             [request.actor.label for request in requests],
             [request.actor.request_id for request in requests],
-            [each.balance_after for each in accepted],
-            touched,
-            [self.balances[id] for id in touched],
-            self.now,
+            unless_all([request.send.original_body for request in requests], None),
+            integers(each.balance_after for each in accepted),
             [request.attestation for request in requests],
+            integers(outgoing.lane_of(request.send.purpose) for request in requests),
             unless_all([each.claimed_until for each in accepted], None),
-            [outgoing.lane_of(request.send.purpose) for request in requests],
             unless_all([each.leaves_at for each in accepted], None),
             unless_all([each.expires_at for each in accepted], None),
-            unless_all([request.send.original_body for request in requests], None),
             unless_all([request.is_of_person for request in requests], usual=False),
             unless_all([each.opens_conversation for each in accepted], usual=False),
         )
