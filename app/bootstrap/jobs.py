@@ -44,6 +44,7 @@ from app.domain.events.failures import Retries
 from app.domain.events.reactions import Watcher
 from app.domain.grants import retention as grants
 from app.domain.integrations import account_tables as integrations
+from app.domain.integrations import endings
 from app.domain.integrations import leftovers as integration_leftovers
 from app.domain.integrations.applying import Applier
 from app.domain.integrations.retention import RULES as INTEGRATION_RULES
@@ -205,9 +206,11 @@ def _campaign_jobs(services: Services) -> Sequence[Job]:
 
 def _integration_jobs(services: Services) -> Sequence[Job]:
     applier, texts, leftovers = open_applier(services), open_booking_texts(services), open_leftovers(services)
+    ended = endings.Endings(services.database, services.clock, services.notify)
     return (
         Job("integrations", applier.run, applier.due),
         Job("booking_texts", texts.run, texts.due),
+        Job(endings.TOPIC, ended.run, ended.due, every=endings.EVERY_SECONDS),
         Job(integration_leftovers.TOPIC, leftovers.run, leftovers.due, every=SELDOM),
         *_crm_jobs(services),
     )

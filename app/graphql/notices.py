@@ -29,6 +29,7 @@ describe(
         "campaign": "A campaign has ended, or was paused by itself. For owners.",
         "automation": "An automation has the action notify. For owners.",
         "webhook": "A webhook is failing, or was disabled or removed. For owners.",
+        "integration": "An integration has stopped with the credential that it depends on. For owners.",
     },
 )
 
@@ -53,7 +54,7 @@ class Notice:
         description="The time of its subject, of the latest text if it is about several."
     )
     subject_id: BigInt | None = strawberry.field(
-        description="The id of the campaign, webhook or latest text that it is about; null if it is about none."
+        description="The id of the campaign, webhook, integration or latest text that it is about; null for none."
     )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact; null if it is about none.")
 
@@ -110,7 +111,7 @@ class NoticeQuery:
 
     @strawberry.field(
         graphql_type=list[NoticeSetting],
-        description="The choices of the signed-in user, one for each kind of notices that the user can get, at most 7.",
+        description="The choices of the signed-in user, one for each kind of notices that the user can get, at most 8.",
         directives=guarded("account:read", "person_required"),
     )
     async def notice_settings(self, info: Info) -> Any:

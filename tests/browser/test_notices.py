@@ -22,9 +22,9 @@ def bell(screen: Screen, unread: str) -> Locator:
     return screen.page.get_by_role("button", name=f"Notices, {unread} unread", exact=True)
 
 
-async def tell_owners(scene: Scene, title: str) -> None:
+async def tell_owners(scene: Scene, title: str, kind: NoticeKind = NoticeKind.campaign) -> None:
     async with scene.unit() as unit:
-        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body="It has ended.", subject_id=7))
+        outbox.record(unit, OwnersNotified(kind=kind, title=title, body="It has ended.", subject_id=7))
     await scene.dispatch()
     await scene.dispatch()
 
@@ -60,6 +60,17 @@ async def test_the_bell_counts_live_and_a_notice_leads_to_its_conversation_by_ke
     assert await NOTICES.where(read_at=None).count(scene.services) == 0
     await page.keyboard.press("Escape")
     await bell(screen, "none").wait_for()
+
+
+async def test_a_notice_about_an_integration_leads_to_its_page(windows: Windows, scene: Scene, account: Opened):
+    screen = await windows.owner(account)
+    await tell_owners(scene, "The integration Shop has stopped", NoticeKind.integration)
+    await screen.open("/")
+    await bell(screen, "1").click()
+
+    link = screen.page.get_by_role("link", name="The integration Shop has stopped")
+
+    assert await link.get_attribute("href") == "/app/settings/integrations/7"
 
 
 async def test_a_notice_of_the_time_at_which_the_dashboard_begins_is_not_missed(

@@ -1,13 +1,32 @@
 """The end of integrations with the credential of their creator, and their new creators."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from app.db.engine import Connection, Pool
+from app.db.engine import Connection, Database, Pool
 from app.domain.accounts import credentials
+from app.domain.accounts import sql as accounts
 from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_CREATOR, MADE_WITH
-from app.domain.integrations.models import Integration
-from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.events import sql as events
+from app.domain.integrations.models import Integration, IntegrationStatus
+from app.domain.kernel.clock import Clock
+from app.domain.kernel.unit_of_work import Notify, UnitOfWork
+from app.domain.notices.events import OwnersNotified
+from app.domain.notices.models import NoticeKind
+
+TOPIC = "integration_endings"
+EVERY_SECONDS = 30.0
+BATCH = 1000
+
+TITLE = "The integration {name} has stopped"
+ADVICE = (
+    "It was paused, because the credential that it depends on has ended: an API key was revoked or expired, an "
+    "application was disconnected, or a user was removed. Events that are posted to it are refused, and its waiting "
+    "events and texts are kept. If you still need it, resume it on its page in the dashboard, or with: messaging "
+    "integration resume {id}"
+)
 
 FIND_ENDED = f"""
 WITH RECURSIVE source AS (
@@ -18,20 +37,54 @@ WITH RECURSIVE source AS (
 SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
 """
 HOLD = "SELECT id FROM integrations WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
-PAUSE = "UPDATE integrations SET status = 'paused' WHERE id = ANY($1::bigint[]) AND status = 'active'"
+PAUSE = """
+UPDATE integrations SET status = 'paused' WHERE id = ANY($1::bigint[]) AND status = 'active'
+RETURNING id, account_id, name
+"""
+FIND_NEXT = f"""
+SELECT i.id FROM integrations i
+WHERE i.status = 'active' AND i.creator_id IS NOT NULL AND i.id > $1
+  AND {accounts.status_of("i.account_id")} <> 'deleted'
+ORDER BY i.id LIMIT $2
+"""
+IS_DUE = "SELECT EXISTS (SELECT FROM integrations WHERE status = 'active' AND creator_id IS NOT NULL)"
+
+
+@dataclass(frozen=True, slots=True)
+class Endings:
+    """Pauses the integrations whose creator has ended, also those without work; safe to run concurrently."""
+
+    database: Database
+    clock: Clock
+    notify: Notify
+    batch: int = BATCH
+
+    async def run(self) -> bool:
+        """Look at all active integrations that have a creator, in batches."""
+        pool, after = self.database.pool, 0
+        while ids := [row["id"] for row in await pool.fetch(FIND_NEXT, after, self.batch)]:
+            if await pause_ended(pool, ids, self.clock.now()):
+                self.notify("events")
+            after = ids[-1]
+        return False
+
+    async def due(self) -> bool:
+        """Return whether an active integration has a creator, which may have ended."""
+        return await self.database.pool.ask(IS_DUE)
 
 
 async def pause_ended(pool: Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
-    """Pause the integrations whose creator's credential has ended; return their ids.
+    """Pause the integrations whose creator's credential has ended, and tell the owners once; return their ids.
 
     Their work is then due no more. The rows are locked before they are paused, in case somebody just takes one over.
     """
-    if not await _find_ended(pool, ids, now):
+    found = list(await _find_ended(pool, ids, now))
+    if not found:
         return frozenset()
     async with pool.acquire() as connection, connection.transaction():
-        await connection.execute(HOLD, ids)
-        ended = await _find_ended(connection, ids, now)
-        await connection.execute(PAUSE, list(ended))
+        await connection.execute(HOLD, found)
+        ended = await _find_ended(connection, found, now)
+        await _tell(connection, await connection.fetch(PAUSE, list(ended)))
     return ended
 
 
@@ -41,9 +94,27 @@ async def has_ended(unit: UnitOfWork, integration: Integration) -> bool:
 
 
 async def bind(unit: UnitOfWork, integration: Integration) -> None:
-    """Make the actor's credential the creator of an integration; the caller saves it."""
+    """Make the actor's credential the creator of an integration; the caller locks and saves it.
+
+    One whose creator has ended is paused, as it is shown, until it is resumed.
+    """
+    if await has_ended(unit, integration):
+        integration.status = IntegrationStatus.paused
     integration.creator_id = await credentials.replace_creator(unit, integration.creator_id)
 
 
 async def _find_ended(source: Connection | Pool, ids: Sequence[int], now: datetime) -> frozenset[int]:
     return frozenset(row["root"] for row in await source.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
+
+
+async def _tell(connection: Connection, paused: Sequence[Any]) -> None:
+    """Record an event for the owners of each paused integration."""
+    if paused:
+        told = [_notice(row["id"], row["name"]).payload() for row in paused]
+        names, nothing = [OwnersNotified.name] * len(told), [None] * len(told)
+        await connection.execute(events.INSERT, [row["account_id"] for row in paused], names, nothing, told, nothing)
+
+
+def _notice(id: int, name: str) -> OwnersNotified:
+    title = TITLE.format(name=name)
+    return OwnersNotified(kind=NoticeKind.integration, title=title, body=ADVICE.format(id=id), subject_id=id)

@@ -125,7 +125,7 @@ class BookingTexts:
     async def run(self) -> bool:
         """Send one batch of texts; return True when more may be due.
 
-        Those of an integration whose creator has ended wait, as it is paused.
+        Those of an integration whose creator has ended wait, as it is paused; late ones are skipped.
         """
         now = self.clock.now()
         rows = await claims.claim(
@@ -141,8 +141,9 @@ class BookingTexts:
         )
         check = _unchanged(rows)
         ended = await endings.pause_ended(self.database.pool, [row.integration_id for row in rows], now)
-        await self._release([row for row in rows if row.integration_id in ended])
-        await asyncio.gather(*(self._attempt(row, check) for row in rows if row.integration_id not in ended))
+        held = [row for row in rows if row.integration_id in ended and row.expires_at > now]
+        await self._release(held)
+        await asyncio.gather(*(self._attempt(row, check) for row in rows if row not in held))
         return len(rows) == self.batch
 
     async def due(self) -> bool:

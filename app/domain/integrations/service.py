@@ -100,7 +100,7 @@ async def add_webhook(
 async def update_webhook(unit: UnitOfWork, id: int, name: str | None, actions: Actions | None) -> Integration:
     """Change the name of an inbound webhook, or all of its actions. Raises `NotFound` and `InvalidInput`.
 
-    An actor that changes the actions becomes the webhook's creator.
+    An actor that changes the actions becomes the webhook's creator; one whose creator had ended is then paused.
     """
     integration = await get_webhook(unit, id, lock=True)
     if name is not None:
@@ -155,8 +155,6 @@ async def take_over(unit: UnitOfWork, ports: Ports, id: int) -> Integration:
     lacks the scopes of its work.
     """
     integration = await queries.get(unit, id, lock=True)
-    if await endings.has_ended(unit, integration):
-        integration.status = IntegrationStatus.paused
     await _take_over(unit, ports, integration)
     await record(unit, AuditAction.integration_taken_over, integration)
     return integration
@@ -166,7 +164,7 @@ async def rotate(unit: UnitOfWork, ports: Ports, id: int, secret: str, overlap_h
     """Replace the secret; the former one is accepted for some hours more. Raises `NotFound` and `InvalidInput`.
 
     A sender with the secret can do the work of the integration: the actor needs the scopes for it, and becomes the
-    creator of the integration.
+    creator of the integration, which is then paused if its creator had ended.
     """
     until = overlap.end(unit.clock.now(), overlap_hours)
     integration = await queries.get(unit, id, lock=True)

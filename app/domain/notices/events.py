@@ -11,7 +11,7 @@ from app.domain.kernel.events import Event, UpdateKind, event
 class OwnersNotified(Event):
     """Something happened that the owners of the account are to know of. It is not offered to subscribers.
 
-    `kind` is one of `NoticeKind`; `subject_id` is the id of the campaign or webhook that it is about.
+    `kind` is one of `NoticeKind`; `subject_id` is the id of the campaign, webhook or integration that it is about.
     """
 
     name = "owners_notified"

@@ -93,6 +93,17 @@ async def test_connecting_a_crm_again_makes_the_caller_the_creator_of_its_connec
     assert await INTEGRATIONS.only(shop.services, "status") == "active"
 
 
+async def test_a_connection_whose_creator_has_ended_and_that_is_authorized_again_waits_to_be_resumed(shop: Shop):
+    creator = await add_creator(shop.services, shop.account.account_id, "key")
+    other = await add_creator(shop.services, shop.account.account_id, "user")
+    await connect(shop, creator)
+    await end_creator(shop.services, creator)
+
+    await connect(shop, other)
+
+    assert await INTEGRATIONS.only(shop.services, "status") == "paused"
+
+
 async def test_a_connection_is_taken_over_only_with_the_scopes_of_the_work_of_a_crm(shop: Shop):
     creator = await add_creator(shop.services, shop.account.account_id, "key")
     id = await connect(shop, creator)

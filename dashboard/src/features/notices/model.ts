@@ -11,6 +11,7 @@ export const KINDS: Record<Kind, string> = {
   campaign: 'A campaign has ended, or was paused by itself',
   automation: 'An automation tells you something',
   webhook: 'A webhook is failing, or was disabled',
+  integration: 'An integration has stopped with the key or user that it depends on',
 };
 
 /** Return the link to the record that a notice is about. */
@@ -21,5 +22,6 @@ export function targetOf({ kind, subject_id, contact_id, conversation }: Notice)
   if (kind === 'campaign')
     return subject_id ? { to: '/campaigns/$id', params: { id: subject_id } } : { to: '/campaigns' };
   if (kind === 'webhook' && subject_id) return { to: '/settings/keys/webhooks/$id', params: { id: subject_id } };
+  if (kind === 'integration' && subject_id) return { to: '/settings/integrations/$id', params: { id: subject_id } };
   return kind === 'webhook' ? { to: '/settings/keys' } : { to: '/' };
 }
