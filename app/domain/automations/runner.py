@@ -165,12 +165,21 @@ class AutomationRunner:
             return
         now, attempts = self.clock.now(), counted["attempts"]
         if attempts <= len(WAITS):
-            await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now + WAITS[attempts - 1])
+            await self._try_again(row, now + WAITS[attempts - 1])
         elif refusal is None:
             await self._end(row, RunStatus.failed, reason)
         else:
             await self._refuse(row, counted["position"], refusal)
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now)
+
+    async def _try_again(self, row: DueRun, at: datetime) -> None:
+        """Put a run off until a time, or end it if its automation was paused since the claim."""
+        async with self._unit(row) as unit:
+            if await _is_paused(unit, row):
+                await _end(unit, row, RunStatus.canceled, PAUSED)
+            else:
+                claimed = AutomationRun.id == row.id, AutomationRun.claimed_until == row.claimed_until
+                await unit.execute(update(AutomationRun).where(*claimed).values(due_at=at, claimed_until=None))
 
     async def _execute(self, row: DueRun) -> None:
         if row.automation_status != "active":
@@ -219,8 +228,7 @@ class AutomationRunner:
     async def _wait(self, row: DueRun, place: int, action: WaitAction) -> None:
         """Put the next action off, or end the run if its automation was paused since the claim."""
         async with self._unit(row) as unit:
-            held = await unit.execute(text(HOLD_AUTOMATION), {"id": row.automation_id})
-            if held.scalar_one_or_none() == AutomationStatus.paused:
+            if await _is_paused(unit, row):
                 await _end(unit, row, RunStatus.canceled, PAUSED)
                 return
             until = self.clock.now() + timedelta(minutes=action["minutes"])
@@ -289,6 +297,12 @@ class AutomationRunner:
     async def _give_back(self, rows: Sequence[DueRun]) -> None:
         for row in rows:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until, self.clock.now())
+
+
+async def _is_paused(unit: UnitOfWork, row: DueRun) -> bool:
+    """Return whether the automation of a run is paused; it stays so, or active, until the end of the transaction."""
+    held = await unit.execute(text(HOLD_AUTOMATION), {"id": row.automation_id})
+    return held.scalar_one_or_none() == AutomationStatus.paused
 
 
 async def _end(unit: UnitOfWork, row: DueRun, status: RunStatus, reason: str, **facts: Any) -> None:

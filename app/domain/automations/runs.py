@@ -40,6 +40,7 @@ CAUSE = "automation-run/"
 
 LABEL = "automation:"
 MAX_DEPTH, MAX_DAILY = 5, 20
+"""The most automations in a chain, and runs of a contact in 24 hours; those that are skipped as late do not count."""
 
 FIND_TRIGGERED = """
 SELECT id, account_id, event, trigger, actions, active_since FROM automations
@@ -54,8 +55,8 @@ INSERT INTO automation_runs (account_id, automation_id, contact_id, key, chain, 
   due_at)
 SELECT $1, $2::bigint, c.id, $4, $5::bigint[], $6::jsonb, $7::jsonb, '[]', '[]', $8::timestamptz
 FROM (SELECT $3::bigint AS contact_id) AS wanted {contacts.join("wanted.contact_id")}
-WHERE (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id AND r.created_at > $8::timestamptz
-  - interval '1 day') < {MAX_DAILY}
+WHERE (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id AND r.reason <> '{LATE}'
+  AND r.created_at > $8::timestamptz - interval '1 day') < {MAX_DAILY}
 ON CONFLICT (automation_id, contact_id, key) DO NOTHING
 """
 
@@ -65,7 +66,7 @@ INSERT INTO automation_runs (account_id, automation_id, contact_id, key, payload
 SELECT c.account_id, :automation_id, c.id, {key}, '{{}}', CAST(:actions AS jsonb), '[]', '[]',
   CAST(:due_at AS timestamptz), CAST(:status AS text), CAST(:reason AS text), CAST(:ended_at AS timestamptz)
 FROM {source} WHERE c.account_id = :account_id AND ({which})
-  AND (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id
+  AND (SELECT count(*) FROM automation_runs r WHERE r.contact_id = c.id AND r.reason <> :late
     AND r.created_at > CAST(:now AS timestamptz) - interval '1 day') < :most
 ON CONFLICT (automation_id, contact_id, key) DO NOTHING
 """
@@ -200,10 +201,10 @@ async def _start_many(unit: UnitOfWork, automation: Automation, found: Search) -
 
 
 def _state(now: datetime, *, is_late: bool = False) -> dict[str, Any]:
-    """Return the state of a run that starts, or is skipped, now."""
+    """Return the state of a run that starts, or is skipped, now, and the reason of runs that count in no limit."""
     if is_late:
-        return {"due_at": None, "status": RunStatus.skipped, "reason": LATE, "ended_at": now}
-    return {"due_at": now, "status": RunStatus.running, "reason": "", "ended_at": None}
+        return {"due_at": None, "status": RunStatus.skipped, "reason": LATE, "ended_at": now, "late": LATE}
+    return {"due_at": now, "status": RunStatus.running, "reason": "", "ended_at": None, "late": LATE}
 
 
 def _searches(automation: Automation, now: datetime, zone: str | None) -> Sequence[Search]:
@@ -228,8 +229,8 @@ def _search_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> Search:
     """Return the search for the contacts of a day. In other than leap years, 29 February is on the 28th."""
     if trigger["kind"] == "schedule":
         return Search(contacts.SOURCE, "true", ":key", {"key": f"schedule/{day}"})
-    is_last = day.month == 2 and day + timedelta(days=1) == date(day.year, 3, 1)
-    days = ["02-28", "02-29"] if is_last else [f"{day:%m-%d}"]
+    stands_for_29th = (day.month, day.day) == (2, 28) and (day + timedelta(days=1)).month == 3
+    days = ["02-28", "02-29"] if stands_for_29th else [f"{day:%m-%d}"]
     values = {"key": f"birthday/{day.year}", "field": trigger["field"], "days": days}
     return Search(contacts.SOURCE, "right(c.custom_fields ->> :field, 5) = ANY(:days)", ":key", values)
 

@@ -10,6 +10,7 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.domain.automations import service
 from app.domain.automations.runner import AutomationRunner, DueRun
+from app.domain.kernel.errors import Conflict
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.automations.test_runs import NEW, add_ann, enable, runner, shown, work
@@ -80,6 +81,23 @@ async def test_a_run_that_begins_to_wait_during_a_pause_waits_for_its_end_and_is
         await working
 
     assert await shown(services) == [("canceled", "paused", [])]
+
+
+async def test_a_run_whose_automation_is_paused_as_its_action_fails_is_not_tried_again(
+    perform: Act, services: Services
+) -> None:
+    automation = await start(perform, services, TAG)
+
+    async def pause_and_fail() -> None:
+        await perform(service.set_status, automation, enabled=False)
+        raise Conflict(reason="Somebody else changes the contact.")
+
+    await interrupted(services, pause_and_fail).run()
+    await perform(service.set_status, automation, enabled=True)
+    await work(services, minutes=1)
+
+    assert await shown(services) == [("canceled", "paused", [])]
+    assert await CONTACTS.only(services, "tags") == []
 
 
 async def test_a_pause_cancels_a_run_that_waits_to_be_tried_again(perform: Act, services: Services) -> None:

@@ -141,3 +141,32 @@ async def test_a_birthday_on_29_february_is_on_the_28th_of_other_than_leap_years
         await look(unit_for, account, morning)
         found = await AUTOMATION_RUNS.count(services)
         assert found == (f"{morning:%m-%d}" >= day)
+
+
+async def test_a_birthday_on_28_february_is_not_found_on_the_29th_of_a_leap_year(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await enable_birthday(perform, "2000-02-28")
+    morning = datetime(2104, 2, 29, 10, tzinfo=UTC)
+    await AUTOMATIONS.change(services, next_at=morning)
+
+    await look(unit_for, account, morning)
+
+    assert await AUTOMATION_RUNS.count(services) == 0
+
+
+async def test_skipped_runs_of_missed_days_leave_the_daily_runs_of_a_contact_to_the_others(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "MAX_DAILY", 2)
+    await add_ann(perform)
+    now = datetime.now(UTC)  # the time of the database, at which runs are created
+    last = now - timedelta(hours=1)
+    for _ in range(2):
+        await enable(perform, {"kind": "schedule", "at": f"{last:%H:%M}"}, TAG)
+    await AUTOMATIONS.change(services, next_at=last - timedelta(days=3))
+
+    await look(unit_for, account, now)
+
+    statuses = sorted(await AUTOMATION_RUNS.read(services, "status"))
+    assert statuses == ["running", "running", "skipped", "skipped"]
