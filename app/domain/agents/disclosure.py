@@ -12,6 +12,7 @@ OPENING = "I am an automated assistant of {company}."
 
 HANDED_OVER = "A person will answer you."
 LEAST_WORDS = 2
+"""The least number of words, beside small talk, of a text without a question mark that says something else."""
 
 _ASKING = (
     r"(?:when|what|where|how|which|why|do|does|did|can|could|will|would|is there|are there|are you|is this|am i"
@@ -22,18 +23,23 @@ _PARTS = re.compile(
 )
 _WHO = re.compile(r"\bwho(?:'s| is| are) (?:this|that|you)\b", re.IGNORECASE)
 _SMALL_TALK = re.compile(
-    r"\b(?:hi|hello|hey|there|good|morning|afternoon|evening|please|sorry|ok|okay|wait|really|just|wondering|curious"
-    r"|asking|lol|haha|hmm+|and|so|but|also)\b",
+    r"\b(?:yes or no|(?:please )?be honest|answer me|tell me the truth|no offen[cs]e"
+    r"|hi|hello|hey|there|good|morning|afternoon|evening|please|sorry|ok|okay|wait|really|just|wondering|curious"
+    r"|asking|lol|haha|hmm*|huh|what|seriously|honestly|and|so|but|also"
+    r"|hola|buen[oa]s|d[ií]as|tardes|noches|por favor|bonjour|bonsoir|salut|madame|monsieur|s'il vous pla[iî]t"
+    r"|hallo|guten|tag|morgen|abend|bitte|ol[aá]|bo[am]|dia|tarde|noite|ciao|buongiorno|buonasera)\b",
     re.IGNORECASE,
 )
 
 
 def remainder(message: str) -> str:
     """Return a message without the question whether a machine answers; empty where it asks nothing else."""
-    parts = [part.strip() for part in _PARTS.split(message)]
+    lines = (" ".join(line.split()) for line in message.splitlines())  # the time of the patterns is that of short gaps
+    parts = [part.strip() for part in _PARTS.split("\n".join(filter(None, lines)))]
     rest = " ".join(part for part in parts if part and not _asks_who(part))
     words = re.findall(r"\w+", _SMALL_TALK.sub(" ", rest))
-    return "" if len(words) < LEAST_WORDS or Signal.closing in signals.read(rest) else rest
+    is_asking = bool(words) and (len(words) >= LEAST_WORDS or "?" in rest)
+    return rest if is_asking and Signal.closing not in signals.read(rest) else ""
 
 
 def hand_over(opening: str, message: str, max_parts: int) -> str:

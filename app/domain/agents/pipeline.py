@@ -55,15 +55,14 @@ class Decision:
 
 async def consider(unit: UnitOfWork, writers: Writers, situation: Situation) -> Decision:
     """Return the decision of the gates and of retrieval; no writer is asked."""
-    verdicts = gates.check(situation.facts)
+    verdicts, message = gates.check(situation.facts), situation.message
+    company = situation.company_name or "this business"
+    is_asked = Signal.identity in situation.facts.signals
+    opening = disclosure.OPENING.format(company=company) if is_asked else ""
     if gates.decisive(verdicts):
-        return Decision(verdicts)
-    message, opening = situation.message, ""
-    if Signal.identity in situation.facts.signals:
-        company = situation.company_name or "this business"
-        message, opening = disclosure.remainder(message), disclosure.OPENING.format(company=company)
-        if not message:
-            return Decision(verdicts, text=disclosure.DISCLOSURE.format(company=company))
+        return Decision(verdicts, opening=opening)
+    if is_asked and not (message := disclosure.remainder(message)):
+        return Decision(verdicts, text=disclosure.DISCLOSURE.format(company=company))
     passages = await retrieval.find(unit, situation.agent.id, message)
     if not _is_grounded(writers, passages):
         reason = UNGROUNDED if writers.model else NO_ANSWER

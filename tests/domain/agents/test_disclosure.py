@@ -92,6 +92,28 @@ async def test_the_gates_hold_for_a_message_that_asks_for_the_disclosure_too(
     chat: Chat, agent: int, message: str, outcome: tuple[str, str]
 ) -> None:
     assert await chat.ask(message) == outcome
+    assert await chat.sent() == [f"{OPENS} {service.HAND_OVER}"]
+
+
+@pytest.mark.parametrize("question", ["Price?", "when    are\n\n you \t open", "¿Cuándo abren?"])
+async def test_what_remains_is_the_other_question_with_single_spaces(question: str) -> None:
+    assert remainder(f"Are you a bot?   \n  {question}  ") == " ".join(question.split())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Buenos días. ¿Eres un robot?",
+        "Bonjour madame. Êtes-vous un robot ?",
+        "Guten Tag. Sind Sie ein Roboter?",
+        "Are you a bot? Yes or no?",
+        "Are you human? Be honest",
+        "Huh? Is this a robot?",
+        "Are you a bot? Thanks!",
+    ],
+)
+async def test_greetings_of_other_languages_and_emphasis_are_no_question(message: str) -> None:
+    assert remainder(message) == ""
 
 
 @pytest.mark.parametrize(
