@@ -155,6 +155,8 @@ class StripePeer:
             return _error(404, "invalid_request_error", f"No such object: '{missing}'", code="resource_missing")
         if names[-1] == "expire" and self.objects[names[-2]]["status"] != "open":
             return _error(400, "invalid_request_error", "Only Checkout Sessions with a status in open can be expired.")
+        if method == "POST" and names[0] == "subscriptions" and self.objects[names[1]]["status"] == "canceled":
+            return _error(400, "invalid_request_error", "A canceled subscription cannot be changed.")
         answer = (
             200,
             orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), dict(parse_qsl(body.decode())))),

@@ -85,10 +85,17 @@ class Stripe:
         return session.url
 
     async def end_plan(self, reference: str) -> PlanState | None:
-        """Cancel a subscription at the end of its period."""
+        """Cancel a subscription at the end of its period. Stripe refuses to change one that was canceled meanwhile."""
+        import stripe
 
         def end() -> Any:
-            return self._client.v1.subscriptions.update(reference, {"cancel_at_period_end": True})
+            try:
+                return self._client.v1.subscriptions.update(reference, {"cancel_at_period_end": True})
+            except stripe.InvalidRequestError:
+                found = self._client.v1.subscriptions.retrieve(reference)
+                if found.status != "canceled":
+                    raise
+                return found
 
         return _plan_if_found(await self._call(lambda: _if_found(end)))
 

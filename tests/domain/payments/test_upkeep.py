@@ -209,6 +209,20 @@ async def test_a_plan_that_stripe_does_not_have_ends_now_and_another_can_be_star
         assert await service.start_plan(unit, payments, "Starter")
 
 
+async def test_a_plan_that_stripe_canceled_before_it_is_ended_is_stored_as_ended(
+    act: OpenUnit, payments: Payments, peer: StripePeer
+) -> None:
+    async with act() as unit:
+        plan = await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(plan)
+    await deliver(payments, peer)
+    peer.end(subscription)
+
+    async with act() as unit:
+        assert (running := await queries.find_running_plan(unit))
+        assert (await service.end_plan(unit, payments, running.id)).status == PlanStatus.ended
+
+
 async def test_a_payment_for_a_deleted_account_is_reported_to_the_operator_and_its_plan_ends(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
