@@ -32,7 +32,8 @@ class AgentState(Event):
 
     It is a live update, not offered to webhooks. `actor` is the label of the actor that changed the agent or decided on
     the draft; that of the agent for other runs. `awaits_person` where an agent left a text to people, who have got no
-    notice of it if the agent was to answer when it came. `text_id` is the contact's last text of the run.
+    notice of it if the agent was to answer when it came. `text_id` is the contact's last text of the run;
+    null for one that no notice has.
     """
 
     name = "agent_state"
@@ -66,6 +67,6 @@ class AgentState(Event):
         )
 
     @classmethod
-    def of_none(cls, unit: UnitOfWork, text_id: int) -> "AgentState":
-        """Return the event for a text that none of the agents is for any more."""
+    def of_none(cls, unit: UnitOfWork, text_id: int | None = None) -> "AgentState":
+        """Return the event for a text that none of the agents is for any more; without its id, no notice has it."""
         return cls(agent_id=None, run_id=None, actor=unit.actor.label, awaits_person=True, text_id=text_id)

@@ -96,11 +96,16 @@ async def _move_conversation(unit: UnitOfWork, other: Contact, into: Contact) ->
 
 
 async def _leave_texts(unit: UnitOfWork, other: Contact, into: Contact) -> None:
-    """Tell people of the texts that agents were to answer by runs that end with a contact."""
+    """Tell people of the texts that agents were to answer by runs that end with a contact, except of noticed ones.
+
+    The events name no text: a notice of a later text of the contact that remains would count as one of it.
+    """
     own = AgentRun.account_id == unit.actor.account_id, AgentRun.contact_id == other.id
-    ended = select(AgentRun.message_id).where(*own, AgentRun.status != AgentRunStatus.done, AgentRun.outcome.is_(None))
-    for id in await unit.all(ended.order_by(AgentRun.id)):
-        outbox.record(unit, AgentState.of_none(unit, id), into.id)
+    about = Notice.contact_id == other.id, Notice.kind == NoticeKind.new_message
+    told = select(Notice.id).where(*about, Notice.subject_id >= AgentRun.message_id).exists()
+    ended = select(AgentRun.id).where(*own, AgentRun.status != AgentRunStatus.done, AgentRun.outcome.is_(None), ~told)
+    for _ in await unit.all(ended.order_by(AgentRun.id)):
+        outbox.record(unit, AgentState.of_none(unit), into.id)
 
 
 async def _move_notices(unit: UnitOfWork, other: Contact, into: Contact) -> None:

@@ -182,6 +182,28 @@ async def test_a_text_that_an_agent_was_to_answer_is_answered_or_noticed_after_a
     assert await notices(chat) == (LEFT if is_dispatched else [])
 
 
+@pytest.mark.parametrize("is_noticed", [True, False])
+async def test_a_text_left_by_a_merge_is_noticed_once_although_a_later_one_of_the_other_contact_was(
+    chat: Chat, unit_for: UnitFor, is_noticed: bool
+) -> None:
+    other = replace(chat, phone="+12025550144")
+    await other.write("How much is a haircut?")
+    if not is_noticed:
+        await NOTICES.delete(chat.services)
+    await AGENTS.change(chat.services, status="paused")
+    await chat.write("Hello?")
+    await NOTICES.change(chat.services, read_at=datetime.now(UTC))
+    before = await NOTICES.count(chat.services)
+    into, merged = [await CONTACTS.where(phone=phone).only(chat.services, "id") for phone in (PHONE, other.phone)]
+    async with unit_for(chat.account) as unit:
+        shown = await merging.preview(unit, Merge(into, merged))
+    async with unit_for(chat.account) as unit:
+        await merging.merge(unit, Merge(into, merged), shown.preview_id)
+
+    found = await notices(chat)
+    assert found[before:] == ([] if is_noticed else LEFT)
+
+
 async def ask(chat: Chat, acceptor: type[SendAcceptor]) -> tuple[str | None, str | None]:
     """Receive a text that the agent answers through an acceptor; return the outcome and gate of the run."""
     services = chat.services
