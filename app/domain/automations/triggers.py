@@ -26,6 +26,7 @@ MAX_HOURS, MAX_CONDITIONS, MAX_VALUE = 720, 10, 200
 LOOK_EVERY = timedelta(minutes=5)
 """The time between two searches for contacts who wait for a reply."""
 
+DAY = timedelta(days=1)
 GRACE = {"birthday": timedelta(days=1), "schedule": timedelta(hours=12)}
 """The time by which runs may start late, such as after an outage. Later ones are skipped: texts would be stale."""
 
@@ -110,7 +111,7 @@ def find_days(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: dat
     """
     there = ZoneInfo(zone or "UTC")
     today = now.astimezone(there).date()
-    first = max(at.astimezone(there).date(), today - LONGEST)
+    first = max(_day_of(trigger, at, there), today - LONGEST)
     days = [day for day in _days_from(first, (today - first).days + 1) if _is_on(trigger, day)]
     times = {day: time for day in days if (time := _time_on(trigger, day, there, now)) <= now}
     late = [day for day, time in times.items() if now - time > GRACE[trigger["kind"]]]
@@ -121,18 +122,24 @@ def find_days(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: dat
 def move(trigger: Trigger, at: datetime, former: str | None, zone: str | None) -> datetime:
     """Return the time of a trigger in a zone on the day that `at` has in the former one."""
     if trigger["kind"] == "birthday" or trigger["kind"] == "schedule":
-        return _time_on(trigger, at.astimezone(ZoneInfo(former or "UTC")).date(), ZoneInfo(zone or "UTC"), at)
+        return _time_on(trigger, _day_of(trigger, at, ZoneInfo(former or "UTC")), ZoneInfo(zone or "UTC"), at)
     return at
 
 
 def _next_time(trigger: BirthdayTrigger | ScheduleTrigger, now: datetime, zone: ZoneInfo) -> datetime:
-    today = now.astimezone(zone).date()
-    times = (_time_on(trigger, each, zone, now) for each in _days_from(today, 9) if _is_on(trigger, each))
+    yesterday = now.astimezone(zone).date() - DAY
+    times = (_time_on(trigger, each, zone, now) for each in _days_from(yesterday, 10) if _is_on(trigger, each))
     return next(each for each in times if each > now)
 
 
 def _days_from(first: date, count: int) -> list[date]:
     return [first + timedelta(days=after) for after in range(count)]
+
+
+def _day_of(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, zone: ZoneInfo) -> date:
+    """Return the day of a time of a trigger. One that clocks leave out before midnight is after it, on the next date."""
+    day = at.astimezone(zone).date()
+    return day - DAY if _time_on(trigger, day - DAY, zone, at) >= at else day
 
 
 def _is_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> bool:

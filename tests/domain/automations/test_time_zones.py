@@ -131,3 +131,21 @@ async def test_a_change_that_keeps_the_trigger_moves_no_time_that_is_due(
     await perform(service.update_automation, automation, {"name": "Other", "trigger": DAILY})
 
     assert await AUTOMATIONS.only(services, "next_at") == DAY
+
+
+@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
+async def test_an_evening_that_clocks_leave_out_has_its_run_after_midnight_or_in_the_evening_of_a_new_zone(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, zone: str | None
+) -> None:
+    greenland = "America/Nuuk"  # on 26 March 2101, a Saturday, 23:00 is followed by midnight
+    before = datetime(2101, 3, 26, 2, tzinfo=UTC)
+    await add_ann(perform)
+    await enable(perform, {"kind": "schedule", "at": "23:30"}, TAG)
+    await change_zone(unit_for, account, greenland, before)
+    await AUTOMATIONS.change(services, next_at=before - timedelta(minutes=30))
+    await look(unit_for, account, before)
+    if zone:
+        await change_zone(unit_for, account, zone, before)
+    await look_each_hour(unit_for, account, before, 50)
+
+    assert [day for day, _ in await runs_of(services)] == ["2101-03-25", "2101-03-26", "2101-03-27"]
