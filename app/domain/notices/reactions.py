@@ -144,8 +144,7 @@ def _facts(event: OutboxEvent) -> Iterator[Fact]:
             name = " ".join(filter(None, (said["contact_first_name"], said["contact_last_name"]))) or "a contact"
             yield _text(event, f"New text from {name}", said["id"])
         case AgentState.name if said.get("awaits_person"):
-            left = _text(event, "An AI agent left a text to people", said.get("text_id"))
-            yield replace(left, actor=said["actor"], is_left=True)
+            yield replace(_text(event, "An AI agent left a text to people", said.get("text_id")), is_left=True)
         case ConversationChanged.name:
             yield from _changes(event)
         case LowBalance.name:

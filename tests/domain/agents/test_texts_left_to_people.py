@@ -17,6 +17,7 @@ from app.domain.messages.requests import Acceptance, Send
 from app.domain.segments import service as segments
 from tests.domain.agents.conftest import PHONE, Chat
 from tests.domain.conftest import UnitFor
+from tests.factories.accounts import USERS
 from tests.factories.agents import AGENT_RUNS, AGENTS, add_agent
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
@@ -202,6 +203,23 @@ async def test_a_text_left_by_a_merge_is_noticed_once_although_a_later_one_of_th
 
     found = await notices(chat)
     assert found[before:] == ([] if is_noticed else LEFT)
+
+
+async def test_the_user_who_merges_the_contacts_is_told_of_a_text_that_it_leaves(chat: Chat, unit_for: UnitFor) -> None:
+    other = replace(chat, phone="+12025550144")
+    await other.ask("When are you open?")
+    await MESSAGES.where(direction="outbound").change(chat.services, status="delivered")
+    await NOTICES.delete(chat.services)
+    await other.write("How much is a haircut?")
+    into, merged = [await CONTACTS.where(phone=phone).only(chat.services, "id") for phone in (PHONE, other.phone)]
+    [user_id] = await USERS.read(chat.services, "id")
+    async with unit_for(chat.account) as unit:
+        shown = await merging.preview(unit, Merge(into, merged))
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, label=f"user:{user_id}")
+        await merging.merge(unit, Merge(into, merged), shown.preview_id)
+
+    assert await notices(chat) == LEFT
 
 
 async def ask(chat: Chat, acceptor: type[SendAcceptor]) -> tuple[str | None, str | None]:
