@@ -137,7 +137,7 @@ def _days_from(first: date, count: int) -> list[date]:
 
 
 def _day_of(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, zone: ZoneInfo) -> date:
-    """Return the day of a time of a trigger. One that clocks leave out before midnight is after it, on the next date."""
+    """Return the day of a time of a trigger. One that clocks leave out before midnight is on the next date."""
     day = at.astimezone(zone).date()
     return day - DAY if _time_on(trigger, day - DAY, zone, at) >= at else day
 
