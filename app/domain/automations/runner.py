@@ -163,7 +163,7 @@ class AutomationRunner:
         counted = await self.database.pool.fetchrow(COUNT_ATTEMPT, row.id, row.claimed_until, reason[:MAX_REASON])
         if counted is None:
             return
-        now, attempts = self.clock.now(), counted["attempts"]
+        now, attempts = self.clock.now(), int(counted["attempts"])
         if attempts <= len(WAITS):
             await self._try_again(row, now + WAITS[attempts - 1])
         elif refusal is None:

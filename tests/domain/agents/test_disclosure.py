@@ -96,7 +96,7 @@ async def test_the_gates_hold_for_a_message_that_asks_for_the_disclosure_too(
 
 
 @pytest.mark.parametrize("question", ["Price?", "when    are\n\n you \t open", "¿Cuándo abren?"])
-async def test_what_remains_is_the_other_question_with_single_spaces(question: str) -> None:
+async def test_the_other_question_remains_with_single_spaces(question: str) -> None:
     assert remainder(f"Are you a bot?   \n  {question}  ") == " ".join(question.split())
 
 
