@@ -24,7 +24,7 @@ describe(
     "Whether the events of an integration are applied, and its texts sent.",
     {
         "active": "Events are applied, and texts sent.",
-        "paused": "Events and texts wait until it is resumed, by the account or since its creator has ended.",
+        "paused": "Events and texts wait until it is resumed: the account paused it, or its creator has ended.",
         "removed": "It was removed: its events, bookings and texts are being deleted.",
     },
 )

@@ -56,7 +56,7 @@ class FileLinks:
 
 
 async def split(parts: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """Yield the parts of a file in pieces of at most `PIECE_BYTES`, for which a slow client has the time."""
+    """Yield the parts of a file in pieces of at most `PIECE_BYTES`, each of which a slow client can read in time."""
     async with aclosing(parts):
         async for part in parts:
             for start in range(0, len(part), PIECE_BYTES):

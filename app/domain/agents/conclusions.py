@@ -101,6 +101,6 @@ async def _hand_over(unit: UnitOfWork, run: AgentRun, agent: Agent, verdict: Ver
     await notes.add(unit, run.conversation_id, summary)
     end(unit, run, Outcome.handed_over)
     if verdict.action is Action.hand_over and agent.mode == AgentMode.auto:
-        run.draft = disclosure.hand_over(opening, agent.hand_over_message, agent.max_segments)
+        run.draft = disclosure.hand_over_text(opening, agent.hand_over_message, agent.max_segments)
         run.status, run.ended_at = RunStatus.sending, None
         run.claimed_until = unit.clock.now() + LEASE

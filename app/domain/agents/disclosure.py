@@ -34,7 +34,7 @@ _SMALL_TALK = re.compile(
 
 def remainder(message: str) -> str:
     """Return a message without the question whether a machine answers; empty where it asks nothing else."""
-    lines = (" ".join(line.split()) for line in message.splitlines())  # the time of the patterns is that of short gaps
+    lines = (" ".join(line.split()) for line in message.splitlines())  # long gaps would slow the patterns down
     parts = [part.strip() for part in _PARTS.split("\n".join(filter(None, lines)))]
     rest = " ".join(part for part in parts if part and not _asks_who(part))
     words = re.findall(r"\w+", _SMALL_TALK.sub(" ", rest))
@@ -42,7 +42,7 @@ def remainder(message: str) -> str:
     return rest if is_asking and Signal.closing not in signals.read(rest) else ""
 
 
-def hand_over(opening: str, message: str, max_parts: int) -> str:
+def hand_over_text(opening: str, message: str, max_parts: int) -> str:
     """Return the text of a hand-over with an opening: the account's message, or a short one if that does not fit."""
     if not opening:
         return message

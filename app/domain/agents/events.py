@@ -22,7 +22,7 @@ NEEDS_NOBODY = frozenset(
 """The gates that stop a run of which people need no notice: no answer is needed, or a person gives it."""
 
 UNSENT = (Outcome.failed, Outcome.drafted, Outcome.recorded)
-"""The outcomes of runs without a text; the agent may have been to answer when the text came."""
+"""The outcomes of runs that send no text, although people may have no notice, since the agent was to answer."""
 
 
 @event
@@ -32,8 +32,8 @@ class AgentState(Event):
 
     It is a live update, not offered to webhooks. `actor` is the label of the actor that changed the agent or decided on
     the draft; that of the agent for other runs. `awaits_person` where an agent left a text to people, who have got no
-    notice of it if the agent was to answer when it came. `text_id` is the contact's last text of the run;
-    null for one that no notice has.
+    notice of it if the agent was to answer when it came. `text_id` is the contact's last text of the run; null where
+    the texts were found to be in no notice.
     """
 
     name = "agent_state"
@@ -68,5 +68,5 @@ class AgentState(Event):
 
     @classmethod
     def of_none(cls, unit: UnitOfWork, text_id: int | None = None) -> "AgentState":
-        """Return the event for a text that none of the agents is for any more; without its id, no notice has it."""
+        """Return the event for a text that none of the agents is for any more; without its id, it is in no notice."""
         return cls(agent_id=None, run_id=None, actor=unit.actor.label, awaits_person=True, text_id=text_id)

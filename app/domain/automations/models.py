@@ -76,7 +76,6 @@ class RunStatus(enum.StrEnum):
 PAUSED = "paused"
 """The reason of a run that was canceled because its automation was paused."""
 
-
 LATE = "late"
 """The reason of a run that was skipped because its time had passed for too long."""
 

@@ -201,7 +201,7 @@ async def _start_many(unit: UnitOfWork, automation: Automation, found: Search) -
 
 
 def _state(now: datetime, *, is_late: bool = False) -> dict[str, Any]:
-    """Return the state of a run that starts, or is skipped, now, and the reason of runs that count in no limit."""
+    """Return the state of a run that starts or is skipped now, and `late`, the reason that counts in no limit."""
     if is_late:
         return {"due_at": None, "status": RunStatus.skipped, "reason": LATE, "ended_at": now, "late": LATE}
     return {"due_at": now, "status": RunStatus.running, "reason": "", "ended_at": None, "late": LATE}

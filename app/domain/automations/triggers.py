@@ -30,8 +30,8 @@ DAY = timedelta(days=1)
 GRACE = {"birthday": timedelta(days=1), "schedule": timedelta(hours=12)}
 """The time by which runs may start late, such as after an outage. Later ones are skipped: texts would be stale."""
 
-LONGEST = timedelta(days=31)
-"""The time before now whose missed days are recorded as skipped."""
+RECORDED = timedelta(days=31)
+"""The time before now of which missed days are recorded as skipped."""
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -111,7 +111,7 @@ def find_days(trigger: BirthdayTrigger | ScheduleTrigger, at: datetime, now: dat
     """
     there = ZoneInfo(zone or "UTC")
     today = now.astimezone(there).date()
-    first = max(_day_of(trigger, at, there), today - LONGEST)
+    first = max(_day_of(trigger, at, there), today - RECORDED)
     days = [day for day in _days_from(first, (today - first).days + 1) if _is_on(trigger, day)]
     times = {day: time for day in days if (time := _time_on(trigger, day, there, now)) <= now}
     late = [day for day, time in times.items() if now - time > GRACE[trigger["kind"]]]
