@@ -165,15 +165,15 @@ class AutomationRunner:
             return
         now, attempts = self.clock.now(), int(counted["attempts"])
         if attempts <= len(WAITS):
-            await self._try_again(row, now + WAITS[attempts - 1])
+            await self._go_on(row, now + WAITS[attempts - 1])
         elif refusal is None:
             await self._end(row, RunStatus.failed, reason)
         else:
             await self._refuse(row, counted["position"], refusal)
-            await self.database.pool.execute(RELEASE, row.id, row.claimed_until, now)
+            await self._go_on(row, now)
 
-    async def _try_again(self, row: DueRun, at: datetime) -> None:
-        """Put a run off until a time, or end it if its automation was paused since the claim."""
+    async def _go_on(self, row: DueRun, at: datetime) -> None:
+        """Let a run go on at a time, or end it if its automation was paused since the claim."""
         async with self._unit(row) as unit:
             if await _is_paused(unit, row):
                 await _end(unit, row, RunStatus.canceled, PAUSED)

@@ -9,7 +9,7 @@ import pytest
 
 from app.bootstrap import open_dispatcher
 from app.domain.automations import service
-from app.domain.automations.runner import AutomationRunner, DueRun
+from app.domain.automations.runner import WAITS, AutomationRunner, DueRun
 from app.domain.kernel.errors import Conflict
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -83,10 +83,12 @@ async def test_a_run_that_begins_to_wait_during_a_pause_waits_for_its_end_and_is
     assert await shown(services) == [("canceled", "paused", [])]
 
 
-async def test_a_run_whose_automation_is_paused_as_its_action_fails_is_not_tried_again(
-    perform: Act, services: Services
+@pytest.mark.parametrize("attempts", [0, len(WAITS)])
+async def test_a_run_whose_automation_is_paused_as_its_action_fails_does_not_go_on(
+    perform: Act, services: Services, attempts: int
 ) -> None:
-    automation = await start(perform, services, TAG)
+    automation = await start(perform, services, TAG, TAG)
+    await AUTOMATION_RUNS.change(services, attempts=attempts)
 
     async def pause_and_fail() -> None:
         await perform(service.set_status, automation, enabled=False)
@@ -96,7 +98,8 @@ async def test_a_run_whose_automation_is_paused_as_its_action_fails_is_not_tried
     await perform(service.set_status, automation, enabled=True)
     await work(services, minutes=1)
 
-    assert await shown(services) == [("canceled", "paused", [])]
+    [(status, reason, _)] = await shown(services)
+    assert (status, reason) == ("canceled", "paused")
     assert await CONTACTS.only(services, "tags") == []
 
 
