@@ -158,22 +158,18 @@ def _open(unit: UnitOfWork, ports: Ports, state: str) -> State:
 
 
 async def _store(unit: UnitOfWork, ports: Ports, kind: str, tokens: Tokens) -> Integration:
-    own = CrmConnection.account_id == unit.actor.account_id, CrmConnection.integration_id.is_not(None)
-    same = CrmConnection.kind == kind, CrmConnection.location == tokens.location
-    await _keep_authorized(unit, *same)
-    connection = await unit.one(select(CrmConnection).where(*own, *same).with_for_update())
-    if connection is None:
+    """Store the tokens. The integration is locked before its connection, as removals and the workers do."""
+    integration = await integrations.lock_at(unit, kind, address_of(tokens.location))
+    await _keep_authorized(unit, CrmConnection.kind == kind, CrmConnection.location == tokens.location)
+    if integration is None:
         return await _add(unit, ports, kind, tokens)
-    now = unit.clock.now()
+    connection, now = await queries.get(unit, integration.id, lock=True), unit.clock.now()
     connection.tokens, connection.expires_at = pack(ports.seal, tokens), expiry(now, tokens)
     connection.state, connection.error = CrmState.authorized, ""
     connection.leased_until = connection.resting_until = None
     connection.lease += 1  # a turn with the former tokens is over
-    await unit.save(connection)
-    assert connection.integration_id
-    integration = await integrations.get(unit, connection.integration_id, lock=True)
     await endings.bind(unit, integration)
-    await unit.save(integration)
+    await unit.save(connection, integration)
     return integration
 
 

@@ -44,6 +44,11 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Integration:
     return found
 
 
+async def lock_at(unit: UnitOfWork, kind: str, address: str) -> Integration | None:
+    """Return the account's integration of a kind at an address, locked for a change; None if there is none."""
+    return await unit.one(_own(unit).where(Integration.kind == kind, Integration.address == address).with_for_update())
+
+
 async def keep(unit: UnitOfWork, id: int) -> None:
     """Keep an integration of the account from being removed until the transaction ends; raise `IntegrationRemoved`."""
     locked = _own(unit).where(Integration.id == id).with_only_columns(Integration.id)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from app.domain.crm import service
+from app.domain.integrations import queries
 from app.domain.integrations import service as integrations
 from app.domain.kernel.errors import InsufficientScope, NotFound
 from app.domain.kernel.unit_of_work import Actor, open_unit
@@ -14,6 +15,7 @@ from tests.factories.contacts import CONTACTS
 from tests.factories.crm import CRM_SENDS
 from tests.factories.integrations import INTEGRATIONS
 from tests.factories.messages import OUTBOUND
+from tests.factories.traps import until_blocked
 
 pytestmark = pytest.mark.anyio
 
@@ -102,6 +104,21 @@ async def test_a_connection_whose_creator_has_ended_and_that_is_authorized_again
     await connect(shop, other)
 
     assert await INTEGRATIONS.only(shop.services, "status") == "paused"
+
+
+async def test_a_crm_that_is_authorized_again_while_it_is_removed_is_connected_anew(shop: Shop):
+    former = await shop.connect()
+
+    async with asyncio.TaskGroup() as tasks, shop.unit() as unit:
+        await queries.get(unit, former, lock=True)
+        connecting = tasks.create_task(shop.connect())
+        await until_blocked(shop.services.database.pool)
+        await integrations.remove(unit, shop.ports.integrations, former)
+    await shop.work()
+
+    assert connecting.result() != former
+    assert await INTEGRATIONS.where(status="active").only(shop.services, "id") == connecting.result()
+    assert shop.peer.is_installed
 
 
 async def test_a_connection_is_taken_over_only_with_the_scopes_of_the_work_of_a_crm(shop: Shop):
