@@ -25,7 +25,7 @@ ADVICE = (
     "It was paused, because the credential that it depends on has ended: an API key was revoked or expired, an "
     "application was disconnected, or a user was removed. Events that are posted to it are refused, and its waiting "
     "events and texts are kept. If you still need it, resume it on its page in the dashboard, or with: messaging "
-    "integration resume {id}"
+    "integration resume {account_id} {id}"
 )
 
 FIND_ENDED = f"""
@@ -110,11 +110,11 @@ async def _find_ended(source: Connection | Pool, ids: Sequence[int], now: dateti
 async def _tell(connection: Connection, paused: Sequence[Any]) -> None:
     """Record an event for the owners of each paused integration."""
     if paused:
-        told = [_notice(row["id"], row["name"]).payload() for row in paused]
+        told = [_notice(row).payload() for row in paused]
         names, nothing = [OwnersNotified.name] * len(told), [None] * len(told)
         await connection.execute(events.INSERT, [row["account_id"] for row in paused], names, nothing, told, nothing)
 
 
-def _notice(id: int, name: str) -> OwnersNotified:
-    title = TITLE.format(name=name)
-    return OwnersNotified(kind=NoticeKind.integration, title=title, body=ADVICE.format(id=id), subject_id=id)
+def _notice(row: Any) -> OwnersNotified:
+    title, advice = TITLE.format(name=row["name"]), ADVICE.format(account_id=row["account_id"], id=row["id"])
+    return OwnersNotified(kind=NoticeKind.integration, title=title, body=advice, subject_id=row["id"])

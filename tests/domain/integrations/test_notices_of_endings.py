@@ -78,7 +78,7 @@ async def test_owners_are_told_once_of_an_integration_without_work_that_stops_wi
     await NoticeMails(services.database, services.clock, services.notify).run()
     words = await WAITING_MAILS.only(services, "words")
     assert words["subject"] == "The integration Shop has stopped"
-    assert f"messaging integration resume {hook.id}" in words["opening"]
+    assert f"messaging integration resume {account.account_id} {hook.id}" in words["opening"]
 
 
 async def test_owners_are_told_of_an_integration_whose_key_expires(office: Office):
