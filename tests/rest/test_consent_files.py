@@ -170,7 +170,10 @@ async def test_a_link_ends_with_the_key_that_made_it(http: httpx2.AsyncClient, s
     async with unit_of(services, owner(account)) as unit:
         await api_keys.revoke_key(unit, key_id)
 
-    assert (await http.get(link)).json()["error_code"] == "consent_link_ended"
+    said = (await http.get(link)).json()
+
+    assert said["error_code"] == "consent_link_ended"
+    assert "or its creator may no longer read it" in said["error"]
 
 
 async def test_links_of_other_kinds_open_no_evidence(http: httpx2.AsyncClient, services: Services, account: Opened):

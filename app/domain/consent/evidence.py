@@ -32,7 +32,10 @@ class ConsentLinkEnded(DomainError):
 
     code = "consent_link_ended"
     status = 410
-    message = "This link to the evidence of consent has expired after ten minutes. Create a new one."
+    message = (
+        "This link to the evidence of consent is older than ten minutes, or its creator may no longer read it. "
+        "Create a new one."
+    )
 
 
 class Statement(NamedTuple):

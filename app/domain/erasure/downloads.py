@@ -34,7 +34,10 @@ class ExportLinkEnded(DomainError):
 
     code = "export_link_ended"
     status = 410
-    message = "This link to an export has expired after ten minutes. Create a new one."
+    message = (
+        "This link to an export is older than ten minutes, or its creator may no longer export the account. "
+        "Create a new one."
+    )
 
 
 class ExportInProgress(DomainError):

@@ -25,7 +25,9 @@ class JobLinkEnded(DomainError):
 
     code = "job_link_ended"
     status = 410
-    message = "This link to a file has expired after ten minutes. Create a new one."
+    message = (
+        "This link to a file is older than ten minutes, or its creator may no longer read contacts. Create a new one."
+    )
 
 
 @dataclass(frozen=True, slots=True)
