@@ -61,8 +61,16 @@ async def find_value(url: str, statement: str, *values: object) -> Any:
 
 
 async def check(url: str) -> None:
-    """Raise `SchemaBehind` or `SchemaAhead` unless the database has the schema of this version."""
-    if await current(url) != newest():
+    """Raise `SchemaBehind` or `SchemaAhead` unless the database has the schema of this version.
+
+    Of a database that cannot be reached, or ends the connection, nothing is known: that error is raised.
+    """
+    connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
+    try:
+        revision = await _find_revision(connection)
+    finally:
+        await connection.close(timeout=CONNECT_SECONDS)
+    if revision != newest():
         raise SchemaBehind("The database has not the newest schema. Run `messaging migrate`, then this command again.")
 
 
@@ -87,10 +95,18 @@ async def _open(url: str) -> AsyncGenerator[asyncpg.Connection | None]:
 
 
 async def _read_revision(connection: asyncpg.Connection) -> str | None:
-    """Return the revision that counts; see `current`."""
+    """Return the revision that counts, also None where the connection fails; see `current`."""
+    try:
+        return await _find_revision(connection)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return None
+
+
+async def _find_revision(connection: asyncpg.Connection) -> str | None:
+    """Return the revision that counts; None if the database has none, or none that the user may read."""
     try:
         row = await connection.fetchrow(_FIND_REVISION, timeout=CONNECT_SECONDS)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except asyncpg.SyntaxOrAccessError:
         return None
     found = _Found(*row) if row else None
     if found is None or found.revision in _known():

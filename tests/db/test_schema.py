@@ -7,8 +7,10 @@ from alembic.script import ScriptDirectory
 
 from app.bootstrap import METADATA
 from app.db import migrate, schema
+from app.db.engine import UNREACHABLE
 from app.db.schema import SchemaAhead, SchemaBehind
 from tests.db.databases import execute, named
+from tests.factories.traps import END_SESSION
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/messaging"
 
@@ -30,6 +32,20 @@ async def test_a_database_tells_its_revision(empty_url: str) -> None:
 async def test_a_database_that_cannot_be_reached_has_no_revision(empty_url: str) -> None:
     assert await schema.current(NOWHERE) is None
     assert await schema.current(named(empty_url, "no_such_database")) is None
+
+
+async def test_a_check_of_a_database_that_cannot_be_reached_does_not_call_the_schema_old() -> None:
+    with pytest.raises(UNREACHABLE):
+        await schema.check(NOWHERE)
+
+
+async def test_a_check_whose_connection_ends_does_not_call_the_schema_old(
+    newest_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "_FIND_REVISION", END_SESSION)
+
+    with pytest.raises(UNREACHABLE):
+        await schema.check(newest_url)
 
 
 async def test_a_wait_for_the_schema_ends_once_the_schema_is_there(empty_url: str) -> None:
