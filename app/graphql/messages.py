@@ -261,7 +261,7 @@ class MessageQuery:
         search: Annotated[
             str | None,
             strawberry.argument(
-                description="A part of the text, in any case. It needs contact_id, conversation_id, or since and until "
+                description="A part of the text, in any case. It needs a contact, a conversation, or since and until "
                 f"at most {queries.SEARCHED_WITHIN.days} days apart; until is now if it is left out.",
                 directives=[Constraint(max_length=queries.MAX_SEARCH)],
             ),

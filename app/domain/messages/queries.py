@@ -57,7 +57,7 @@ class MessageFilter:
             return
         if self.since is None or (self.until or now) - self.since > SEARCHED_WITHIN:
             days = SEARCHED_WITHIN.days
-            reason = f"search needs contact_id, conversation_id, or since and until at most {days} days apart."
+            reason = f"search needs a contact, a conversation, or since and until at most {days} days apart."
             raise InvalidInput(reason=reason, field="search")
 
 
