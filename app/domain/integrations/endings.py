@@ -110,11 +110,11 @@ async def _find_ended(source: Connection | Pool, ids: Sequence[int], now: dateti
 async def _tell(connection: Connection, paused: Sequence[Any]) -> None:
     """Record an event for the owners of each paused integration."""
     if paused:
-        told = [_notice(row).payload() for row in paused]
+        told = [_notice(row["account_id"], row["id"], row["name"]).payload() for row in paused]
         names, nothing = [OwnersNotified.name] * len(told), [None] * len(told)
         await connection.execute(events.INSERT, [row["account_id"] for row in paused], names, nothing, told, nothing)
 
 
-def _notice(row: Any) -> OwnersNotified:
-    title, advice = TITLE.format(name=row["name"]), ADVICE.format(account_id=row["account_id"], id=row["id"])
-    return OwnersNotified(kind=NoticeKind.integration, title=title, body=advice, subject_id=row["id"])
+def _notice(account_id: int, id: int, name: str) -> OwnersNotified:
+    title, advice = TITLE.format(name=name), ADVICE.format(account_id=account_id, id=id)
+    return OwnersNotified(kind=NoticeKind.integration, title=title, body=advice, subject_id=id)

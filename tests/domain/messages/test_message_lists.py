@@ -70,7 +70,7 @@ async def test_a_part_of_the_text_is_found_in_any_case_and_its_signs_stand_for_t
 async def test_a_search_through_all_threads_and_more_than_31_days_is_refused(
     act: Callable[..., Any], wanted: dict[str, Any]
 ) -> None:
-    with pytest.raises(InvalidInput, match="needs a contact, a conversation, or .* at most 31 days apart") as refused:
+    with pytest.raises(InvalidInput, match=r"needs a contact, a conversation, or .* at most 31 days apart") as refused:
         await bodies(act, search="x", **wanted)
 
     assert refused.value.field == "search"
