@@ -44,8 +44,6 @@ MADE_WITH_COLUMNS = ("creator_key_id", "creator_grant_id", "creator_user_id")
 MADE_WITH = "m.creator_key_id AS key_id, m.creator_grant_id AS grant_id, m.creator_user_id AS user_id"
 """A row of `creators` as the last columns of `source`."""
 
-JOIN_CREATOR = "JOIN creators m ON m.id = {creator_id}"
-
 FOLLOW = f"""
   UNION
   SELECT source.root, next.key_id, next.grant_id, next.user_id FROM source CROSS JOIN LATERAL (
@@ -192,6 +190,18 @@ def lives(
     roles = [role for role in Role if scope is None or scope in scopes_of(role)]
     found = text(f"NOT EXISTS ({ended})").bindparams(ended_by=now, roles_that_may=roles)
     return cast("ColumnElement[bool]", found)
+
+
+def find_ended(table: str) -> str:
+    """Return a query of those rows `$1` of a table, as `root`, whose creator's credential has ended by `$2`."""
+    return f"""
+WITH RECURSIVE source AS (
+  SELECT made.id AS root, {MADE_WITH} FROM {table} made JOIN creators m ON m.id = made.creator_id
+  WHERE made.id = ANY($1::bigint[])
+  {FOLLOW}
+), ends AS ({ENDS})
+SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
+"""
 
 
 def has_not_ended(creator_id: str, now: str) -> str:

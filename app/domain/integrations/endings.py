@@ -8,7 +8,6 @@ from typing import Any
 from app.db.engine import Connection, Database, Pool
 from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
-from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_CREATOR, MADE_WITH
 from app.domain.events import sql as events
 from app.domain.integrations.models import Integration, IntegrationStatus
 from app.domain.kernel.clock import Clock
@@ -28,14 +27,7 @@ ADVICE = (
     "integration resume {account_id} {id}"
 )
 
-FIND_ENDED = f"""
-WITH RECURSIVE source AS (
-  SELECT i.id AS root, {MADE_WITH} FROM integrations i {JOIN_CREATOR.format(creator_id="i.creator_id")}
-  WHERE i.id = ANY($1::bigint[])
-  {FOLLOW}
-), ends AS ({ENDS})
-SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
-"""
+FIND_ENDED = credentials.find_ended("integrations")
 HOLD = "SELECT id FROM integrations WHERE id = ANY($1::bigint[]) ORDER BY id FOR NO KEY UPDATE"
 PAUSE = """
 UPDATE integrations SET status = 'paused' WHERE id = ANY($1::bigint[]) AND status = 'active'

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement
 
 from app.db.engine import Connection, Pool
 from app.domain.accounts import credentials, scopes
-from app.domain.accounts.credentials import ENDS, FOLLOW, JOIN_CREATOR, MADE_WITH, own_creators
+from app.domain.accounts.credentials import own_creators
 from app.domain.kernel.events import EVENTS
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.webhooks.leases import end
@@ -23,14 +23,7 @@ WHY_ENDED = (
     "application was disconnected, or its user was removed"
 )
 
-FIND_ENDED = f"""
-WITH RECURSIVE source AS (
-  SELECT s.id AS root, {MADE_WITH} FROM webhook_subscriptions s {JOIN_CREATOR.format(creator_id="s.creator_id")}
-  WHERE s.id = ANY($1::bigint[])
-  {FOLLOW}
-), ends AS ({ENDS})
-SELECT root FROM ends WHERE revoked_at IS NOT NULL OR expires_at <= $2
-"""
+FIND_ENDED = credentials.find_ended("webhook_subscriptions")
 
 
 def managed(unit: UnitOfWork) -> ColumnElement[bool]:

@@ -1,5 +1,6 @@
 """Payments whose event never came, pages that nobody paid on, the portal, and what a deleted account would pay."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,6 +23,15 @@ from tests.peers.stripe import StripePeer
 __all__ = ["act", "peer", "served"]
 
 pytestmark = pytest.mark.anyio
+
+
+async def pay_plan(act: OpenUnit, payments: Payments, peer: StripePeer) -> tuple[int, str]:
+    """Start and pay a plan; return the ids of the account and of the subscription."""
+    async with act() as unit:
+        account_id, page = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
+    subscription = peer.pay(page)
+    await deliver(payments, peer)
+    return account_id, subscription
 
 
 @pytest.fixture
@@ -133,10 +143,7 @@ async def test_the_portal_opens_after_the_first_purchase(
 async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(plan)
-    await deliver(payments, peer)
+    account_id, subscription = await pay_plan(act, payments, peer)
     page = await buy(act, payments, 500)
     peer.decline(page)
     await deliver(payments, peer, -1)
@@ -159,10 +166,7 @@ async def test_a_plan_and_a_page_that_stripe_does_not_have_do_not_hold_up_a_dele
 ) -> None:
     told: list[str] = []
     payments = replace(payments, warn=lambda case, **_: told.append(case))
-    async with act() as unit:
-        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(plan)
-    await deliver(payments, peer)
+    account_id, subscription = await pay_plan(act, payments, peer)
     page = await buy(act, payments, 500)
     peer.forget(subscription)
     peer.forget(page.rpartition("/")[2])
@@ -183,44 +187,25 @@ async def test_a_plan_and_a_page_that_stripe_does_not_have_do_not_hold_up_a_dele
 async def test_a_plan_that_stripe_canceled_meanwhile_does_not_hold_up_a_deletion(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        account_id, plan = unit.actor.account_id, await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(plan)
-    await deliver(payments, peer)
+    account_id, subscription = await pay_plan(act, payments, peer)
     peer.end(subscription)
 
     await payments.release(account_id)
     assert await PLAN_SUBSCRIPTIONS.only(services, "status") == "ended"
 
 
-async def test_a_plan_that_stripe_does_not_have_ends_now_and_another_can_be_started(
-    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+@pytest.mark.parametrize("lose", [StripePeer.forget, StripePeer.end])
+async def test_a_plan_that_stripe_does_not_have_or_has_canceled_ends_now_and_another_can_be_started(
+    act: OpenUnit, payments: Payments, peer: StripePeer, lose: Callable[[StripePeer, str], object]
 ) -> None:
-    async with act() as unit:
-        plan = await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(plan)
-    await deliver(payments, peer)
-    peer.forget(subscription)
+    _, subscription = await pay_plan(act, payments, peer)
+    lose(peer, subscription)
 
     async with act() as unit:
         assert (running := await queries.find_running_plan(unit))
         assert (await service.end_plan(unit, payments, running.id)).status == PlanStatus.ended
     async with act() as unit:
         assert await service.start_plan(unit, payments, "Starter")
-
-
-async def test_a_plan_that_stripe_canceled_before_it_is_ended_is_stored_as_ended(
-    act: OpenUnit, payments: Payments, peer: StripePeer
-) -> None:
-    async with act() as unit:
-        plan = await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(plan)
-    await deliver(payments, peer)
-    peer.end(subscription)
-
-    async with act() as unit:
-        assert (running := await queries.find_running_plan(unit))
-        assert (await service.end_plan(unit, payments, running.id)).status == PlanStatus.ended
 
 
 async def test_a_payment_for_a_deleted_account_is_reported_to_the_operator_and_its_plan_ends(
