@@ -178,7 +178,7 @@ async def _send_test(services: Services, unit: UnitOfWork, connection: CarrierCo
     opened = await services.connections.get(connection.key)
     if opened is None:
         raise CarrierConnectionRefused(reason="it was removed.")
-    async with opened.lend():
+    async with opened:
         message = OutboundMessage(reference, sender, to, body, sms_parts.count(body).segments)
         answer = await opened.carrier.send(message)
     services.health.note_answer(connection.key, answer, message.segments)

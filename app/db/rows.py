@@ -37,6 +37,19 @@ def integers(values: Iterable[int | None]) -> str:
     return f"{{{','.join(texts)}}}"
 
 
+def texts(values: Iterable[str | None]) -> str:
+    """Return a column of texts as the text of an array, for `$1::text::text[]`; see `integers`."""
+    return f"{{{','.join(map(_quoted, values))}}}"
+
+
+def _quoted(value: str | None) -> str:
+    if value is None:
+        return "NULL"
+    if '"' in value or "\\" in value:
+        value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{value}"'
+
+
 def _shaped(shape: Callable[..., R], rows: Sequence[Any]) -> list[R]:
     """Return the rows as objects; named tuples with the fields in the order of the columns are made by their places."""
     if rows and getattr(shape, "_fields", None) == tuple(rows[0].keys()):

@@ -83,7 +83,7 @@ class CarrierCallbacks:
             raise NotFound(kind="carrier", id=key)
         callback = CallbackRequest(self._url(request), dict(request.headers), bytes(await read_body(request, MAX_BODY)))
         try:
-            async with connection.lend():
+            async with connection:
                 await self._verify_and_process(connection, callback, process)
         except BadSignature as refusal:
             self._note(connection, callback, refusal)

@@ -12,7 +12,8 @@ from app.domain.automations.models import KeywordMatch
 from app.domain.consent import sql as consent
 from app.domain.consent.recognition import NOTHING, Intent
 from app.domain.contacts.events import OptInConfirmed
-from app.domain.events import sql
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages import intents
 from app.domain.messages.events import NewMessage
@@ -75,14 +76,10 @@ async def recognize_keywords(batch: Batch) -> None:
     found = [(event, each) for event in texts for each in _match(watched, event, said.get(event.id, NOTHING))]
     if not found:
         return
-    await batch.connection.execute(
-        sql.INSERT,
-        [event.account_id for event, _ in found],
-        [KeywordReply.name for _ in found],
-        [event.contact_id for event, _ in found],
-        [_reply(event.payload, each.keyword).payload() for event, each in found],
-        [None for _ in found],
-    )
+    replies = [
+        Recorded(event.account_id, _reply(event.payload, each.keyword), event.contact_id) for event, each in found
+    ]
+    await outbox.record_all(batch.connection, replies)
     hits = Counter(each.id for _, each in found)
     await batch.connection.execute(COUNT_HITS, [*hits], [*hits.values()])
     await _act(batch, found)

@@ -4,7 +4,7 @@ from app.db.engine import Connection
 from app.domain.campaigns.events import CampaignProgress
 from app.domain.campaigns.models import Campaign, PauseReason
 from app.domain.events import outbox
-from app.domain.events import sql as events
+from app.domain.events.outbox import Recorded
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.notices.events import OwnersNotified
 from app.domain.notices.models import NoticeKind
@@ -35,5 +35,4 @@ async def record_completion(connection: Connection, account_id: int, campaign_id
     title = f"The campaign {name} has ended"
     notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=COMPLETED, subject_id=campaign_id)
     recorded = (notice, CampaignProgress(campaign_id=campaign_id))
-    names, payloads = [event.name for event in recorded], [event.payload() for event in recorded]
-    await connection.execute(events.INSERT, [account_id] * 2, names, [None] * 2, payloads, [None] * 2)
+    await outbox.record_all(connection, [Recorded(account_id, event) for event in recorded])

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from app.db.engine import Connection, Database
 from app.domain.campaigns.events import CampaignProgress
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.kernel.unit_of_work import Notify
 
 HOLDS = 7_236_455
@@ -64,11 +65,5 @@ class Progress:
 
 async def _fold(connection: Connection, ids: list[int]) -> None:
     folded = await connection.fetch(FOLD, ids)
-    await connection.execute(
-        events.INSERT,
-        [row["account_id"] for row in folded],
-        [CampaignProgress.name] * len(folded),
-        [None] * len(folded),
-        [CampaignProgress(campaign_id=row["campaign_id"]).payload() for row in folded],
-        [None] * len(folded),
-    )
+    changed = [Recorded(row["account_id"], CampaignProgress(campaign_id=row["campaign_id"])) for row in folded]
+    await outbox.record_all(connection, changed)

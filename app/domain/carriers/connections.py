@@ -1,11 +1,10 @@
 """Open connections of a process, which follow the changes of the table within about a second."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -74,16 +73,16 @@ class OpenConnection:
         if self.previous and self.row.previous_until and now < self.row.previous_until:
             yield self.previous
 
-    @asynccontextmanager
-    async def lend(self) -> AsyncGenerator["OpenConnection"]:
+    async def __aenter__(self) -> Self:
         """Keep the connection open for a block."""
         self._users += 1
-        try:
-            yield self
-        finally:
-            self._users -= 1
-            if self._is_retired and not self._users:
-                await self._close()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End a use."""
+        self._users -= 1
+        if self._is_retired and not self._users:
+            await self._close()
 
     async def retire(self) -> None:
         """Close the connection, at once or after its last use."""

@@ -25,7 +25,7 @@ async def look_up(unit: UnitOfWork, connections: OpenConnections, key: str, phon
     opened = connections.find(key)
     if opened is None or not _may_use(opened, unit.actor.account_id):
         raise NotFound(kind="carrier connection", id=key)
-    async with opened.lend():
+    async with opened:
         with refusals():
             try:
                 return await opened.carrier.lookup(phone)

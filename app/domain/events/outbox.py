@@ -6,6 +6,8 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import text
 
+from app.db import rows
+from app.db.engine import Connection
 from app.domain.events.models import EventRow
 from app.domain.kernel.events import Event
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -30,6 +32,34 @@ SELECT :account_id, e.name, e.contact_id, CAST(e.payload AS json), :request_id
 FROM unnest(CAST(:names AS text[]), CAST(:contact_ids AS bigint[]), CAST(:payloads AS text[]))
   WITH ORDINALITY AS e(name, contact_id, payload, place) ORDER BY e.place
 """
+
+
+INSERT = """
+INSERT INTO events (account_id, name, contact_id, payload, request_id)
+SELECT * FROM unnest($1::text::bigint[], $2::text::text[], $3::text::bigint[], $4::text::json[], $5::text::text[])
+"""
+
+
+class Recorded(NamedTuple):
+    """An event of an account, with the contact that it is about and the request that caused it."""
+
+    account_id: int
+    event: Event
+    contact_id: int | None = None
+    request_id: str | None = None
+
+
+async def record_all(connection: Connection, recorded: Sequence[Recorded]) -> None:
+    """Record events of any accounts in the transaction of a connection, whose caller notifies the dispatcher."""
+    if recorded:
+        await connection.execute(
+            INSERT,
+            rows.integers(each.account_id for each in recorded),
+            rows.texts(each.event.name for each in recorded),
+            rows.integers(each.contact_id for each in recorded),
+            rows.texts(orjson.dumps(each.event).decode() for each in recorded),
+            rows.texts(each.request_id for each in recorded),
+        )
 
 
 class EventText(NamedTuple):

@@ -2,12 +2,6 @@
 
 from app.domain.kernel.sql import find_values
 
-INSERT = """
-INSERT INTO events (account_id, name, contact_id, payload, request_id)
-SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[], $5::text[])
-"""
-"""Records events; a trigger inserts them into the outbox."""
-
 FIND_CAUSES = """
 SELECT id, request_id FROM events WHERE id = ANY($1::bigint[]) AND starts_with(request_id, $2)
 """

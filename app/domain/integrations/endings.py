@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from app.db.engine import Connection, Database, Pool
 from app.domain.accounts import credentials
 from app.domain.accounts import sql as accounts
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.integrations.models import Integration, IntegrationStatus
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Notify, UnitOfWork
@@ -76,7 +76,8 @@ async def pause_ended(pool: Pool, ids: Sequence[int], now: datetime) -> frozense
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(HOLD, found)
         ended = await _find_ended(connection, found, now)
-        await _tell(connection, await connection.fetch(PAUSE, list(ended)))
+        paused = await connection.fetch(PAUSE, list(ended))
+        await outbox.record_all(connection, [_notice(**row) for row in paused])
     return ended
 
 
@@ -99,14 +100,7 @@ async def _find_ended(source: Connection | Pool, ids: Sequence[int], now: dateti
     return frozenset(row["root"] for row in await source.fetch(FIND_ENDED, ids, now)) if ids else frozenset()
 
 
-async def _tell(connection: Connection, paused: Sequence[Any]) -> None:
-    """Record an event for the owners of each paused integration."""
-    if paused:
-        told = [_notice(row["account_id"], row["id"], row["name"]).payload() for row in paused]
-        names, nothing = [OwnersNotified.name] * len(told), [None] * len(told)
-        await connection.execute(events.INSERT, [row["account_id"] for row in paused], names, nothing, told, nothing)
-
-
-def _notice(account_id: int, id: int, name: str) -> OwnersNotified:
+def _notice(account_id: int, id: int, name: str) -> Recorded:
     title, advice = TITLE.format(name=name), ADVICE.format(account_id=account_id, id=id)
-    return OwnersNotified(kind=NoticeKind.integration, title=title, body=advice, subject_id=id)
+    notice = OwnersNotified(kind=NoticeKind.integration, title=title, body=advice, subject_id=id)
+    return Recorded(account_id, notice)

@@ -106,7 +106,8 @@ def _check(text: ClaimedText | None, free: Container[int], now: datetime) -> Beg
 async def _read(connection: Connection, claimed: Sequence[Claim]) -> tuple[set[int], dict[int, ClaimedText]]:
     """Keep the recipients from opting out; return the texts of those that do not now, and the facts of all texts."""
     ids, until = rows.integers([claim.message_id for claim in claimed]), claimed[0].claimed_until
-    accounts, phones = rows.integers([claim.account_id for claim in claimed]), [claim.to_number for claim in claimed]
+    accounts = rows.integers(claim.account_id for claim in claimed)
+    phones = rows.texts(claim.to_number for claim in claimed)
     kept = await connection.fetch(outgoing.KEEP_FROM_OPTING_OUT, ids, accounts, phones)
     others = rows.unless_all([claim.claimed_until for claim in claimed], until)
     texts = await rows.fetch(connection, ClaimedText, outgoing.FIND_CLAIMED, ids, others, until)

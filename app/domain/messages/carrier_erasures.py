@@ -75,7 +75,7 @@ class CarrierErasures:
         """Request deletions from one carrier; those of a connection that was removed are dropped."""
         try:
             if connection := await self.connections.get(carrier):
-                async with connection.lend():
+                async with connection:
                     await connection.carrier.delete_copies(messages)
         except ConnectionError:
             return

@@ -295,7 +295,7 @@ class Handoff:
 
     async def _send(self, connection: OpenConnection, text: ClaimedText) -> Answer:
         try:
-            async with connection.lend():
+            async with connection:
                 return await self._limit.run(connection.carrier.send(_message(text)))
         except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
@@ -309,7 +309,7 @@ class Handoff:
         if connection is None:
             return Ambiguous("the carrier is not set up any more")
         try:
-            async with connection.lend():
+            async with connection:
                 found = await self._limit.run(connection.carrier.find(_message(text), text.created_at))
             return await self._choose(text, found)
         except (ConnectionError, TimeoutError):

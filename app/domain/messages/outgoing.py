@@ -124,7 +124,7 @@ FROM outgoing o {_MESSAGE} WHERE o.message_id = $1 AND o.claimed_until = $2
 """
 
 KEEP_FROM_OPTING_OUT = f"""
-SELECT id FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text[]) AS k(id, account_id, phone)
+SELECT id FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text::text[]) AS k(id, account_id, phone)
 WHERE phone IS NULL OR {consent.may_call("account_id", "phone")}
 """
 """Keep the phones of texts from opting out until the transaction ends; return the texts whose phones do not now."""

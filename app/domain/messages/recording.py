@@ -11,7 +11,8 @@ from app.db import claims, rows
 from app.db.engine import PLAN_ONCE, UNSTORABLE, Connection, Database, transaction
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import Accepted, Ambiguous, FailureCode, Limited, Rejected
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
@@ -43,7 +44,7 @@ ACCEPTED_ONLY = Accepted("", "")
 RECORD_SENT = f"""
 WITH taken AS (
   SELECT a.*, m.status, m.carrier, m.provider_message_id AS known_id
-  FROM unnest($1::bigint[], $2::text[], $3::text[], $5::bigint[], $6::numeric[], $7::text[])
+  FROM unnest($1::bigint[], $2::text::text[], $3::text::text[], $5::bigint[], $6::numeric[], $7::text[])
     AS a(id, provider_message_id, carrier_status, parts, charge, currency)
   CROSS JOIN LATERAL (
     SELECT status, carrier, provider_message_id FROM messages WHERE messages.id = a.id FOR UPDATE OFFSET 0
@@ -239,8 +240,8 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         RecordedText,
         RECORD_SENT,
         ids,
-        [answer.provider_message_id or None for _, answer in accepted],
-        [answer.carrier_status for _, answer in accepted],
+        rows.texts(answer.provider_message_id or None for _, answer in accepted),
+        rows.texts(answer.carrier_status for _, answer in accepted),
         now,
         rows.unless_all([answer.parts for _, answer in accepted], None),
         rows.unless_all([answer.charge and answer.charge.amount for _, answer in accepted], None),
@@ -250,14 +251,7 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         await connection.execute(quiet_hours.COUNT_AT, counting, now, True)
     new = {row.id: row.provider_message_id for row in recorded if row.was_pending}
     sent = [text for text, _ in accepted if text.message_id in new]
-    await connection.execute(
-        events.INSERT,
-        [text.account_id for text in sent],
-        [MessageSent.name] * len(sent),
-        [text.contact_id for text in sent],
-        [_sent(text, new[text.message_id], now).payload() for text in sent],
-        rows.unless_all([text.request_id for text in sent], None),
-    )
+    await outbox.record_all(connection, [_sent(text, new[text.message_id], now) for text in sent])
     given = [(row.carrier, row.provider_message_id or "", row.id) for row in recorded if row.is_named]
     parts = {text.message_id: _part_ids(answer) for text, answer in accepted if len(answer.part_ids) > 1}
     if named := [(carrier, id, parts[id]) for carrier, _, id in given if id in parts]:
@@ -276,8 +270,8 @@ async def _block(unit: UnitOfWork, message_id: int, code: str) -> None:
     await service.count_no_more(unit, message_id)
 
 
-def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> MessageSent:
-    return MessageSent(
+def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> Recorded:
+    event = MessageSent(
         message_id=text.message_id,
         provider_message_id=provider_message_id or "",
         from_number=text.from_number,
@@ -291,3 +285,4 @@ def _sent(text: ClaimedText, provider_message_id: str | None, now: datetime) -> 
         contact_last_name=text.last_name or "",
         sent_at=timestamp(now),
     )
+    return Recorded(text.account_id, event, text.contact_id, text.request_id)

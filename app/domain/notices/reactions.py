@@ -12,7 +12,8 @@ from app.domain.consent.recognition import NOTHING, IntentKind
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import AiState
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.messages import intents
 from app.domain.messages.events import NewMessage
@@ -130,10 +131,7 @@ async def _announce(batch: Batch, added: Iterable[tuple[int, str]]) -> None:
 async def _record(batch: Batch, recorded: Mapping[int, NoticesAdded | NoticesRead]) -> None:
     """Record an event for each account."""
     if recorded:
-        names = [event.name for event in recorded.values()]
-        payloads = [event.payload() for event in recorded.values()]
-        of_none = [None] * len(recorded)
-        await batch.connection.execute(events.INSERT, list(recorded), names, of_none, payloads, of_none)
+        await outbox.record_all(batch.connection, [Recorded(*each) for each in recorded.items()])
         batch.notify("events")
 
 

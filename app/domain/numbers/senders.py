@@ -119,7 +119,7 @@ async def list_at_carrier(unit: UnitOfWork, ports: Ports, connection: CarrierCon
     opened = ports.connections.find(connection.key)
     if opened is None:
         raise NotFound(kind="carrier connection", id=connection.id)
-    async with opened.lend():
+    async with opened:
         with refusals():
             return await opened.carrier.list_numbers()
 

@@ -12,7 +12,8 @@ from app.db import rows
 from app.db.engine import Connection
 from app.domain.carriers.carrier import FailureCode
 from app.domain.contacts import sql as contacts
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.events.reactions import Batch, Reaction
 from app.domain.kernel.events import timestamp
 from app.domain.messages import sql as messages
@@ -114,12 +115,5 @@ REACTIONS = (Reaction("sequence_results", follow),)
 
 
 async def _record(connection: Connection, completed: Sequence[Completed], now: datetime) -> None:
-    if completed:
-        await connection.execute(
-            events.INSERT,
-            [row.account_id for row in completed],
-            [DripCompleted.name] * len(completed),
-            [row.contact_id for row in completed],
-            [row.event_at(now).payload() for row in completed],
-            [None] * len(completed),
-        )
+    recorded = [Recorded(row.account_id, row.event_at(now), row.contact_id) for row in completed]
+    await outbox.record_all(connection, recorded)

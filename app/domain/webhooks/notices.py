@@ -1,7 +1,8 @@
 """Notices about failing subscriptions: a row for the account, and a notice to its owners."""
 
 from app.db.engine import Connection
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.notices.events import OwnersNotified
 from app.domain.notices.models import NoticeKind as NoticeOf
 from app.domain.webhooks.models import NoticeKind
@@ -37,4 +38,4 @@ async def notify(connection: Connection, subscription: Owned, kind: NoticeKind, 
     await connection.execute(ADD, account_id, id, kind, text)
     subject = f"Webhook {id} to {split(url).netloc} {state}"
     event = OwnersNotified(kind=NoticeOf.webhook, title=subject, body=f"{text} {advice}", subject_id=id)
-    await connection.execute(events.INSERT, [account_id], [event.name], [None], [event.payload()], [None])
+    await outbox.record_all(connection, [Recorded(account_id, event)])

@@ -99,7 +99,7 @@ async def test_a_removed_connection_is_closed_when_the_calls_in_flight_have_ende
     removed, connection = carrier_of(connections, "second"), connections.find("second")
     assert connection
 
-    async with connection.lend():
+    async with connection:
         await CONNECTIONS.where(key="second").delete(pool)
         await connections.refresh(anew=True)
         during = removed.is_closed

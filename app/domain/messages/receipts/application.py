@@ -15,7 +15,8 @@ from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.carrier import Receipt, ReceiptStatus
 from app.domain.contacts import sql as contacts
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.reports import HeldMessage, ReportedMessage
 
@@ -280,16 +281,12 @@ class Application:
         )
 
     async def _record_events(self, connection: Connection) -> None:
-        recorded = [(message.row, event) for message in self.messages.values() for event in message.events]
-        if recorded:
-            await connection.execute(
-                events.INSERT,
-                [row.account_id for row, _ in recorded],
-                [event.name for _, event in recorded],
-                [row.contact_id for row, _ in recorded],
-                [event.payload() for _, event in recorded],
-                [None] * len(recorded),
-            )
+        recorded = [
+            Recorded(message.row.account_id, event, message.row.contact_id)
+            for message in self.messages.values()
+            for event in message.events
+        ]
+        await outbox.record_all(connection, recorded)
 
     def _result(self, message_id: int | None, account_id: int | None) -> ReceiptResult | Locked:
         if message_id is None:

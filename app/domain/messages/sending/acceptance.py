@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.db.engine import Connection
-from app.db.rows import fetch, integers, unless_all
+from app.db.rows import fetch, integers, texts, unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.connections import OpenConnections
@@ -19,7 +19,8 @@ from app.domain.contacts import sql as contacts
 from app.domain.contacts.events import NewContact
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
-from app.domain.events import sql as events
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.kernel import idempotency
 from app.domain.kernel import sql as kernel
 from app.domain.kernel.errors import Conflict, DomainError
@@ -46,7 +47,7 @@ SELECT locked.* FROM ({accounts.LOCK_FREE}) locked CROSS JOIN set_config('synchr
 
 FIND_FACTS = f"""
 SELECT nextval('messages_id_seq') AS message_id, {facts.COLUMNS}, k.fingerprint, k.answer
-FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bool[]) WITH ORDINALITY
+FROM unnest($1::text::bigint[], $2::text::text[], $3::bigint[], $4::text[], $5::bool[]) WITH ORDINALITY
   AS r(account_id, phone, number_id, key, keeps_number, place)
 {facts.JOINS} {kernel.join_answer("r.account_id", "r.key")}
 ORDER BY r.place
@@ -69,10 +70,11 @@ TOUCHED = """
 """
 WRITE = f"""
 WITH sends AS MATERIALIZED (
-  SELECT * FROM unnest($4::text::bigint[], $5::text::bigint[], $6::text::bigint[], $7::text::bigint[], $8::text[],
-    $9::text[], $10::text[], $11::text[], $12::text::bigint[], $13::text[], $14::text::bigint[], $15::text[],
-    $16::text[], $17::text[], $18::text[], $19::text[], $20::text::bigint[], $21::text[], $22::text::bigint[],
-    $23::timestamptz[], $24::timestamptz[], $25::timestamptz[], $26::bool[], $27::bool[]) WITH ORDINALITY
+  SELECT * FROM unnest($4::text::bigint[], $5::text::bigint[], $6::text::bigint[], $7::text::bigint[],
+    $8::text::text[], $9::text::text[], $10::text::text[], $11::text::text[], $12::text::bigint[], $13::text::text[],
+    $14::text::bigint[], $15::text::text[], $16::text::text[], $17::text::text[], $18::text::text[], $19::text[],
+    $20::text::bigint[], $21::text::text[], $22::text::bigint[], $23::timestamptz[],
+    $24::timestamptz[], $25::timestamptz[], $26::bool[], $27::bool[]) WITH ORDINALITY
     AS s(id, account_id, contact_id, conversation_id, from_number, to_number, body, purpose, segments, encoding,
       credits, cost, carrier, actor, request_id, original_body, balance_after, method, lane, claimed_until,
       leaves_at, expires_at, is_person, is_first, place)
@@ -114,9 +116,7 @@ class Batch:
     balances: dict[int, int] = field(default_factory=dict[int, int])
     holding: set[Condition] = field(default_factory=set[Condition])
     accepted: list[AcceptedSend] = field(default_factory=list[AcceptedSend])
-    events: list[tuple[SendRequest, int | None, Event]] = field(
-        default_factory=list[tuple[SendRequest, int | None, Event]]
-    )
+    events: list[Recorded] = field(default_factory=list[Recorded])
     reservations: Reservations = field(init=False)
     limited: LimitedBatch = field(init=False)
 
@@ -136,8 +136,8 @@ class Batch:
             connection,
             RequestRow,
             FIND_FACTS,
-            [request.account_id for request in self.requests],
-            [each.e164 or "" for each in phones],
+            integers(request.account_id for request in self.requests),
+            texts(each.e164 or "" for each in phones),
             unless_all([request.send.from_phone_number_id for request in self.requests], None),
             unless_all([request.key for request in self.requests], None),
             unless_all([request.send.keeps_number for request in self.requests], usual=True),
@@ -149,10 +149,11 @@ class Batch:
         if self.accepted:
             await self._write(connection)
             self.events += [
-                (each.request, each.contact_id, each.event) for each in self.accepted if each.request.send.is_shown_live
+                _recorded(each.request, each.contact_id, each.event)
+                for each in self.accepted
+                if each.request.send.is_shown_live
             ]
-        if self.events:
-            await self._record_events(connection)
+        await outbox.record_all(connection, self.events)
         return verdicts
 
     async def _lock(self, connection: Connection) -> None:
@@ -219,7 +220,7 @@ class Batch:
         if gate.is_audited:
             told = known.phone if known.contact_id else None
             blocked = SendBlocked(to_number=told or "", error_code=error.code, actor=request.actor.label)
-            self.events.append((request, known.contact_id, blocked))
+            self.events.append(_recorded(request, known.contact_id, blocked))
         return error
 
     def _accept(self, request: SendRequest, known: SendFacts, row: RequestRow) -> Acceptance:
@@ -260,20 +261,20 @@ class Batch:
             integers(request.account_id for request in requests),
             integers(each.contact_id for each in accepted),
             integers(each.conversation_id for each in accepted),
-            [each.row.phone_number for each in accepted],
-            [each.to for each in accepted],
-            [request.send.body for request in requests],
-            [request.send.purpose.value for request in requests],
+            texts(each.row.phone_number for each in accepted),
+            texts(each.to for each in accepted),
+            texts(request.send.body for request in requests),
+            texts(request.send.purpose.value for request in requests),
             integers(request.parts.segments for request in requests),
-            [request.parts.encoding for request in requests],
+            texts(request.parts.encoding for request in requests),
             integers(each.credits for each in accepted),
-            [str(each.cost) for each in accepted],
-            [each.row.carrier for each in accepted],
-            [request.actor.label for request in requests],
-            [request.actor.request_id for request in requests],
+            texts(str(each.cost) for each in accepted),
+            texts(each.row.carrier for each in accepted),
+            texts(request.actor.label for request in requests),
+            texts(request.actor.request_id for request in requests),
             unless_all([request.send.original_body for request in requests], None),
             integers(each.balance_after for each in accepted),
-            [request.attestation for request in requests],
+            texts(request.attestation for request in requests),
             integers(outgoing.lane_of(request.send.purpose) for request in requests),
             unless_all([each.claimed_until for each in accepted], None),
             unless_all([each.leaves_at for each in accepted], None),
@@ -299,7 +300,7 @@ class Batch:
             row = added[each.request.account_id, each.to]
             if row.is_new and row.id not in told:
                 told.add(row.id)
-                self.events.append((each.request, row.id, _new_contact(row)))
+                self.events.append(_recorded(each.request, row.id, _new_contact(row)))
 
     async def _open_conversations(self, connection: Connection) -> None:
         first = [each for each in self.accepted if each.row.conversation_id is None]
@@ -318,7 +319,7 @@ class Batch:
             each.opens_conversation = opened[each.contact_id].is_new
             if each.contact_id in new:
                 new.discard(each.contact_id)
-                self.events.append((each.request, each.contact_id, self._new_conversation(each)))
+                self.events.append(_recorded(each.request, each.contact_id, self._new_conversation(each)))
 
     def _new_conversation(self, accepted: AcceptedSend) -> NewConversation:
         assert accepted.row.phone_number
@@ -335,15 +336,9 @@ class Batch:
             started_at=timestamp(self.now),
         )
 
-    async def _record_events(self, connection: Connection) -> None:
-        await connection.execute(
-            events.INSERT,
-            [request.account_id for request, _, _ in self.events],
-            [event.name for _, _, event in self.events],
-            [contact_id for _, contact_id, _ in self.events],
-            [event.payload() for _, _, event in self.events],
-            [request.actor.request_id for request, _, _ in self.events],
-        )
+
+def _recorded(request: SendRequest, contact_id: int | None, event: Event) -> Recorded:
+    return Recorded(request.account_id, event, contact_id, request.actor.request_id)
 
 
 def _find_claimed(requests: Sequence[SendRequest], rows: Sequence[RequestRow]) -> Iterator[Wanted]:

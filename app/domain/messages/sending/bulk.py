@@ -17,7 +17,8 @@ from app.domain.consent import sql as consent
 from app.domain.contacts import sql as contacts
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
-from app.domain.events.sql import INSERT as INSERT_EVENTS
+from app.domain.events import outbox
+from app.domain.events.outbox import Recorded
 from app.domain.kernel.events import timestamp
 from app.domain.messages import outgoing
 from app.domain.messages.eligibility import limited
@@ -169,16 +170,8 @@ class BulkAcceptance:
 
     async def record(self, connection: Connection, account_id: int, opened: Sequence[Opening]) -> None:
         """Record the events of the conversations that texts opened."""
-        if opened:
-            events = [self._event(each) for each in opened]
-            await connection.execute(
-                INSERT_EVENTS,
-                [account_id] * len(events),
-                [event.name for event in events],
-                [event.contact_id for event in events],
-                [event.payload() for event in events],
-                [None] * len(events),
-            )
+        events = [self._event(each) for each in opened]
+        await outbox.record_all(connection, [Recorded(account_id, event, event.contact_id) for event in events])
 
     def _event(self, opening: Opening) -> NewConversation:
         first_name, last_name, email = opening.facts.person or (None, None, None)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 import asyncpg
+import orjson
 
 from app.db import rows
 from app.db.engine import Pool
@@ -57,7 +58,8 @@ TAKE = """
 WITH handed AS (
     SELECT place, reference, provider_message_id, from_number, to_number, body, refusal,
         coalesce(refused_calls, 0) AS refused_calls
-    FROM unnest($1::text::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+    FROM unnest($1::text::bigint[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
+        $6::text[], $7::bigint[])
         WITH ORDINALITY
         AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls, place)
 ), message AS (
@@ -76,8 +78,8 @@ WITH handed AS (
 ), owed AS (
     INSERT INTO sandbox_callbacks (reference, carrier, kind, payload, due_at)
     SELECT reference, $12, step.kind, step.payload, now() + step.wait * interval '1 second'
-    FROM message JOIN handed USING (reference) JOIN unnest($8::text::bigint[], $9::text[], $10::jsonb[], $11::float8[])
-        AS step (reference, kind, payload, wait) USING (reference)
+    FROM message JOIN handed USING (reference) JOIN unnest($8::text::bigint[], $9::text::text[], $10::text::jsonb[],
+        $11::text::float8[]) AS step (reference, kind, payload, wait) USING (reference)
     WHERE message.calls = handed.refused_calls + 1
 )
 SELECT outcome FROM handed JOIN message USING (reference) ORDER BY place
@@ -200,16 +202,16 @@ class SandboxCarrier:
         outcomes = await self._pool.fetch(
             TAKE,
             rows.integers([message.reference for message, _ in handed]),
-            [provider_id(message.reference) for message, _ in handed],
-            [message.from_number for message, _ in handed],
-            [message.to_number for message, _ in handed],
-            [message.body for message, _ in handed],
+            rows.texts(provider_id(message.reference) for message, _ in handed),
+            rows.texts(message.from_number for message, _ in handed),
+            rows.texts(message.to_number for message, _ in handed),
+            rows.texts(message.body for message, _ in handed),
             rows.unless_all([script.refusal for _, script in handed], None),
             rows.unless_all([script.refused_calls for _, script in handed], 0),
             rows.integers([callback.reference for callback in owed]),
-            [callback.kind for callback in owed],
-            [callback.payload for callback in owed],
-            [callback.wait for callback in owed],
+            rows.texts(callback.kind for callback in owed),
+            rows.texts(orjson.dumps(callback.payload).decode() for callback in owed),
+            rows.texts(str(callback.wait) for callback in owed),
             self.key,
         )
         if owed:
