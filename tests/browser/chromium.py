@@ -19,9 +19,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--single-threaded --min-semi-space-size=16 --no-flush-bytecode",
+    "--js-flags=--single-threaded --min-semi-space-size=16 --no-flush-bytecode --no-maglev --no-opt",
 ]
-"""The last flag saves processor time: short-lived pages compile and collect little, and load the same scripts again."""
+"""The last flag saves processor time: pages live shortly, so optimized code costs more than it saves."""
 
 
 def build_dashboard() -> Path:

@@ -1,11 +1,11 @@
 """Writers that call a language model over either protocol, with its faults."""
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from app.domain.writing.writer import Brief, Failure, Kind, Passage, Turn, WriterFailed
-from app.providers.language_models import client as _client  # noqa: F401 - its import takes seconds
 from app.providers.language_models.endpoint import Protocol
 from tests.peers.language_model import CUT, Answer, LanguageModel
 from tests.providers.language_models import writer_of
@@ -16,6 +16,12 @@ PROTOCOLS: tuple[Protocol, ...] = ("openai", "anthropic")
 BRIEF = Brief("20% off", "Blue Door", 2, tone="warm")
 TEXTS = {"texts": ["20% off! Reply STOP to opt out.", "Now 20% off. Reply STOP to opt out."]}
 GOOD = Answer(TEXTS)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client_imported() -> None:
+    """Import the client before the tests: it takes seconds, which count against the time limit of the first call."""
+    import_module("app.providers.language_models.client")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
