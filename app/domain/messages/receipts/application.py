@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import Enum, auto
 from typing import Any
 
-from app.db.engine import Connection
-from app.db.rows import fetch
+from app.db.engine import Connection, Pool
+from app.db.rows import fetch, integers, texts, unless_all
 from app.domain.accounts import sql as accounts
 from app.domain.billing import sql as billing
 from app.domain.carriers.carrier import Receipt, ReceiptStatus
@@ -26,7 +26,7 @@ LOCK_TIMEOUT = "5s"
 FIND = """
 SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id, coalesce(n.part, 1) AS part,
   coalesce(n.parts, 1) AS parts
-FROM unnest($1::text[], $2::text[], $3::bigint[]) WITH ORDINALITY AS r(carrier, id, reference, place)
+FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[]) WITH ORDINALITY AS r(carrier, id, reference, place)
 LEFT JOIN LATERAL (
   SELECT * FROM carrier_ids WHERE carrier = r.carrier AND provider_message_id = r.id AND direction = 'outbound' LIMIT 1
 ) n ON true
@@ -45,7 +45,8 @@ WITH held AS (
   WHERE m.id = ANY($1::bigint[]) ORDER BY m.id FOR NO KEY UPDATE OF m{skip}
 ), journaled AS (
   INSERT INTO receipts (message_id, provider_message_id, status, raw_status, error_code, carrier_error, part)
-  SELECT r.* FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])
+  SELECT r.* FROM unnest($3::text::bigint[], $4::text::text[], $5::text::text[], $6::text::text[], $7::text[],
+    $8::text::text[], $9::text::bigint[])
     AS r(message_id, provider_message_id, status, raw_status, error_code, carrier_error, part)
   JOIN held ON held.id = r.message_id
   ON CONFLICT DO NOTHING
@@ -59,9 +60,9 @@ SKIP = TAKE.format(join=contacts.join("m.contact_id"), skip=" SKIP LOCKED")
 # The array of ids has the messages found by it; a plan of a time with few messages would read all of them.
 WRITE = f"""
 WITH reported AS (
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-    $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[], $12::numeric[], $13::bigint[],
-    $14::numeric[], $15::text[])
+  SELECT * FROM unnest($1::bigint[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
+    $6::text::text[], $7::text[], $8::boolean[], $9::timestamptz[], $10::timestamptz[], $11::boolean[],
+    $12::text::numeric[], $13::bigint[], $14::numeric[], $15::text[])
     AS r(id, was, status, provider_message_id, carrier_status, carrier_error, error_code, unconfirmed, sent_at,
       delivered_at, is_newly_named, cost, carrier_segments, charge, currency)
 ), named AS ({
@@ -171,12 +172,7 @@ class Application:
 
     async def run(self, connection: Connection) -> list[ReceiptResult | Locked]:
         """Apply the receipts in their order, on a connection with an open transaction."""
-        found = await connection.fetch(
-            FIND,
-            [report.carrier for report in self.reports],
-            [report.receipt.provider_message_id for report in self.reports],
-            [report.receipt.reference for report in self.reports],
-        )
+        found = await find_messages(connection, self.reports)
         known = [
             (row["message_id"], row["account_id"], report.of_part(row["part"], row["parts"]))
             for row, report in zip(found, self.reports, strict=True)
@@ -210,13 +206,7 @@ class Application:
             WAIT if self.waits else SKIP,
             list({id for id, _ in unlocked}),
             LOCK_TIMEOUT,
-            [id for id, _ in unlocked],
-            [report.receipt.provider_message_id for _, report in unlocked],
-            [report.receipt.status.value for _, report in unlocked],
-            [report.receipt.raw_status for _, report in unlocked],
-            [report.receipt.code for _, report in unlocked],
-            [report.receipt.carrier_error for _, report in unlocked],
-            [report.receipt.part for _, report in unlocked],
+            *columns_of(unlocked),
         )
         self.messages = {row.id: ReportedMessage(row) for row in rows}
         new = {(row.id, row.reported_id, row.raw_status, row.reported_error, row.part) for row in rows}
@@ -239,20 +229,20 @@ class Application:
         await connection.execute(
             WRITE,
             [message.row.id for message in changed],
-            [message.row.status for message in changed],
-            [message.status for message in changed],
-            [message.provider_message_id for message in changed],
-            [message.carrier_status for message in changed],
-            [message.carrier_error for message in changed],
-            [message.error_code for message in changed],
+            texts(message.row.status for message in changed),
+            texts(message.status for message in changed),
+            texts(message.provider_message_id for message in changed),
+            texts(message.carrier_status for message in changed),
+            texts(message.carrier_error for message in changed),
+            unless_all([message.error_code for message in changed], None),
             [message.unconfirmed for message in changed],
             [message.sent_at for message in changed],
-            [message.delivered_at for message in changed],
+            unless_all([message.delivered_at for message in changed], None),
             [message.is_newly_named for message in changed],
-            [message.cost for message in changed],
-            [message.carrier_segments for message in changed],
-            [message.charge and message.charge.amount for message in changed],
-            [message.charge and message.charge.currency for message in changed],
+            texts(str(message.cost) for message in changed),
+            unless_all([message.carrier_segments for message in changed], None),
+            unless_all([message.charge and message.charge.amount for message in changed], None),
+            unless_all([message.charge and message.charge.currency for message in changed], None),
             self.now,
         )
         named = [message.given_id for message in changed if message.is_newly_named]
@@ -303,6 +293,30 @@ class Application:
         ]
         if ids:
             await connection.execute(DELETE_UNMATCHED, ids)
+
+
+async def find_messages(source: Connection | Pool, reports: Sequence[Report]) -> Sequence[Any]:
+    """Return the row of `FIND` for each report."""
+    return await source.fetch(
+        FIND,
+        texts(report.carrier for report in reports),
+        texts(report.receipt.provider_message_id for report in reports),
+        integers(report.receipt.reference for report in reports),
+    )
+
+
+def columns_of(reports: Sequence[tuple[int, Report]]) -> Sequence[object]:
+    """Return the columns of `WAIT` and `SKIP` from `$3`, for reports with the ids of their messages."""
+    receipts = [report.receipt for _, report in reports]
+    return (
+        integers(id for id, _ in reports),
+        texts(receipt.provider_message_id for receipt in receipts),
+        texts(receipt.status.value for receipt in receipts),
+        texts(receipt.raw_status for receipt in receipts),
+        unless_all([receipt.code for receipt in receipts], None),
+        texts(receipt.carrier_error for receipt in receipts),
+        integers(receipt.part for receipt in receipts),
+    )
 
 
 async def _count_delivered(connection: Connection, reports: Sequence[tuple[int, Report]]) -> dict[int, int]:

@@ -11,6 +11,7 @@ A message whose parts have ids of their own has a row for each of them.
 from collections.abc import Sequence
 
 from app.db.engine import Connection, Pool
+from app.db.rows import integers, texts
 
 RESERVE = """
 INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id)
@@ -26,7 +27,7 @@ WHERE n.carrier = r.carrier AND n.provider_message_id = r.id AND n.direction = '
 
 MATCH = """
 UPDATE unmatched_receipts u SET message_id = a.message_id
-FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(carrier, id, message_id)
+FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[]) AS a(carrier, id, message_id)
 WHERE u.carrier = a.carrier AND u.provider_message_id = a.id AND u.message_id IS NULL
 """
 
@@ -96,4 +97,5 @@ async def match(connection: Connection, answered: Sequence[tuple[str, str, int]]
     if not answered:
         return False
     carriers, ids, message_ids = zip(*answered, strict=True)
-    return await connection.execute(MATCH, carriers, ids, message_ids) != "UPDATE 0"
+    columns = texts(carriers), texts(ids), integers(message_ids)
+    return await connection.execute(MATCH, *columns) != "UPDATE 0"

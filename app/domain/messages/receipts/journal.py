@@ -21,7 +21,7 @@ from app.domain.kernel.micro_batcher import MicroBatcher, serve_parts
 from app.domain.kernel.unit_of_work import Actor, Notify, open_unit
 from app.domain.messages import outcome
 from app.domain.messages.receipts import carrier_ids
-from app.domain.messages.receipts.application import FIND, Application, Locked, ReceiptResult, Report
+from app.domain.messages.receipts.application import Application, Locked, ReceiptResult, Report, find_messages
 
 UNMATCHED_FOR = timedelta(hours=24)
 """The time that a receipt is stored without a matching message."""
@@ -149,10 +149,7 @@ class Receipts:
 
     async def _record_opt_out(self, report: Report) -> None:
         """Record an opt-out that the carrier reports, before the receipt is applied, so that none is lost."""
-        receipt = report.receipt
-        [found] = await self._database.pool.fetch(
-            FIND, [report.carrier], [receipt.provider_message_id], [receipt.reference]
-        )
+        [found] = await find_messages(self._database.pool, [report])
         if found["account_id"]:
             actor = Actor(found["account_id"], frozenset(), f"carrier:{report.carrier}")
             async with open_unit(self._database.sessions, actor, self._clock, self._notify) as unit:

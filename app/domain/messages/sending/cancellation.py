@@ -49,8 +49,8 @@ async def cancel(
     removed = [row["message_id"] for row in await connection.fetch(REMOVE_WAITING, ids)]
     if not removed:
         return []
-    no_receipts: list[list[object]] = [[] for _ in range(7)]
-    rows = await fetch(connection, HeldMessage, application.WAIT, removed, application.LOCK_TIMEOUT, *no_receipts)
+    columns = removed, application.LOCK_TIMEOUT, *application.columns_of(())
+    rows = await fetch(connection, HeldMessage, application.WAIT, *columns)
     changes = Application((), now, waits=True, balances={account_id: balance}, actor=actor)
     changes.messages = {row.id: ReportedMessage(row) for row in rows if row.status == "pending"}
     for message in changes.messages.values():
