@@ -19,8 +19,12 @@ UNGROUNDED = "The knowledge has no passage that is close enough to the message."
 NO_ANSWER = "No AI is connected, and no question of the FAQ is close enough to the message."
 
 _GRAVE = (Severity.error, Severity.high)
+_PERSON = r"(?:an? )?(?:real |actual |live )?(?:human|person)\b(?! (?:will|can|could|may|might|must|should|would)\b)"
+_MACHINE = r"(?:bot|chatbot|robot|machine|computer|AI|automated \w+)\b"
 _CLAIM = re.compile(
-    r"\bI(?:'m| am) (?:an? )?(?:real |actual |live )?(?:human|person)\b|\bnot an? (?:bot|robot|machine)\b",
+    rf"\bI(?:['’]m| am) (?:[\w'’-]+(?: [\w'’-]+)?, )?{_PERSON}"
+    rf"|\b(?:this is|you(?:['’]re| are) (?:talking|speaking|chatting|texting) (?:to|with)) {_PERSON}"
+    rf"|\bnot an? {_MACHINE}",
     re.IGNORECASE,
 )
 

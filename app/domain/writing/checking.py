@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from app.domain.kernel.sms_parts import MAX_LENGTH, count
-from app.domain.writing.writer import Brief
+from app.domain.writing.writer import Brief, Kind
 
 OPT_OUT = re.compile(r"\b(?:reply|text|send)\s+[\"']?stop\b", re.IGNORECASE)
 
@@ -20,6 +20,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _PRICE = re.compile(
     r"[$€£¥]\s?\d+(?:[.,]\d+)*|(?<!\d)(?<!\d[.,])\d++(?:[.,]\d++)*+\s?(?:%|[€£¥]|percent\b|dollars?\b|euros?\b)"
 )
+_SIGNS = {"dollar": "$", "euro": "€", "percent": "%"}
 _WORDS = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|dozen"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
@@ -44,7 +45,7 @@ def faults(candidate: str, brief: Brief) -> list[str]:
     known = {fact for source in brief.sources for fact in _facts(source)}
     return [
         *_form(candidate, brief),
-        *(f"It states {fact!r}, which the brief does not." for fact in _facts(candidate) if fact not in known),
+        *(f"It states {fact!r}, {_absent(brief)}." for fact in _facts(candidate) if fact not in known),
     ]
 
 
@@ -78,7 +79,11 @@ def _is_filled(blank: str, placeholders: frozenset[str]) -> bool:
 def _keywords(candidate: str, brief: Brief) -> list[str]:
     keywords = {word for word in _KEYWORD.findall(candidate) if word not in ("STOP", "HELP")}
     unsaid = sorted(keywords - _said(" ".join(brief.sources)))
-    return [f"It asks for the reply {word}, which the brief does not." for word in unsaid]
+    return [f"It asks for the reply {word}, {_absent(brief)}." for word in unsaid]
+
+
+def _absent(brief: Brief) -> str:
+    return "which is not in the knowledge" if brief.kind is Kind.reply else "which the brief does not"
 
 
 def _said(source: str) -> set[str]:
@@ -90,9 +95,17 @@ def _facts(text: str) -> dict[str, None]:
     text = _spelled(_PLACEHOLDER.sub(r" \1 ", text))
     links = [_bare(link) for link in _LINK.findall(text)]
     text = _LINK.sub(" ", text)
-    prices = [re.sub(r"[\s,]", "", price) for price in _PRICE.findall(text)]
+    prices = [_sign(re.sub(r"[\s,]", "", price)) for price in _PRICE.findall(text)]
     numbers = [number.replace(",", "") for number in _NUMBER.findall(text)]
     return dict.fromkeys([*links, *prices, *numbers, *_WORDS.findall(text)])
+
+
+def _sign(price: str) -> str:
+    """Return a price or a percentage in one spelling: `80dollars` is `$80`, and `20percent` is `20%`."""
+    amount = "".join(character for character in price if character in "0123456789.")
+    unit = price.replace(amount, "").rstrip("s")
+    sign = _SIGNS.get(unit, unit)
+    return f"{amount}{sign}" if sign == "%" else f"{sign}{amount}"
 
 
 def _spelled(text: str) -> str:

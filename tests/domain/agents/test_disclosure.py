@@ -124,3 +124,29 @@ async def test_small_talk_beside_it_is_no_question(chat: Chat, agent: int, messa
     assert await chat.ask(message) == ("sent", None)
 
     assert await chat.sent() == [DISCLOSURE.format(company="Blue Door")]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "I am Ann, a real person. It is $30.",
+        "I\u2019m a human, it is $30.",
+        "I'm human. It is $30.",
+        "This is a real person. It is $30.",
+        "You are talking to a person. It is $30.",
+        "I'm not an AI. It is $30.",
+    ],
+)
+async def test_a_reply_that_claims_to_be_of_a_person_is_handed_over(chat: Chat, agent: int, claim: str) -> None:
+    chat.writers = writers(Typist([[claim]]))
+
+    assert await chat.ask("How much is a haircut?") == ("handed_over", "output")
+    assert await chat.sent() == [service.HAND_OVER]
+
+
+async def test_a_reply_that_promises_a_person_is_no_claim_to_be_one(chat: Chat, agent: int) -> None:
+    reply = "It is $30. I am sorry, a person will answer the rest."
+    chat.writers = writers(Typist([[reply]]))
+
+    assert await chat.ask("How much is a haircut?") == ("sent", None)
+    assert await chat.sent() == [reply]

@@ -56,6 +56,24 @@ def test_a_price_is_more_than_its_number() -> None:
     assert faults("$20 off" + END, BRIEF) == ["It states '$20', which the brief does not."]
 
 
+@pytest.mark.parametrize(
+    ("brief", "text"),
+    [
+        ("80 dollars", "$80"),
+        ("$80", "80 dollars"),
+        ("50 euros", "50 \u20ac"),
+        ("\u20ac50", "50 euros"),
+        ("20 percent", "20%"),
+    ],
+)
+def test_a_price_in_words_is_the_same_as_with_its_sign(brief: str, text: str) -> None:
+    assert faults(text + END, Brief(brief, "Acme")) == []
+
+
+def test_a_price_in_another_currency_is_another_price() -> None:
+    assert faults("£80" + END, Brief("80 dollars", "Acme")) == ["It states '£80', which the brief does not."]
+
+
 def test_a_text_must_say_how_to_opt_out() -> None:
     assert faults("20% off", BRIEF) == ["It does not say how to opt out."]
 
@@ -80,6 +98,7 @@ def test_a_reply_needs_no_notice_and_is_held_to_its_parts_and_the_words_of_the_b
     brief = Brief("", "Acme", kind=Kind.reply, turns=turns, needs_opt_out=False, max_parts=1)
 
     assert faults("It was $9.", brief) == []
-    assert faults("It is $5.", brief) == [f"It states {fact!r}, which the brief does not." for fact in ("$5", "5")]
+    assert faults("It is $5.", brief) == [f"It states {fact!r}, which is not in the knowledge." for fact in ("$5", "5")]
+    assert faults("Reply GO.", brief) == ["It asks for the reply GO, which is not in the knowledge."]
     assert faults("a" * 161, brief) == ["It takes 2 SMS parts; the limit is 1."]
     assert faults(" ", brief) == ["It is empty."]
