@@ -147,7 +147,9 @@ def _default(variable: "Variable") -> Any:
 
 
 def _help(variable: "Variable") -> str:
-    return str(variable.schema.get("description", ""))
+    """Return the description of a value, with the fields of an object."""
+    text, fields = str(variable.schema.get("description", "")), variable.single.get("properties")
+    return f"{text} Fields: {', '.join(fields)}." if fields else text
 
 
 def _variables(command: "Command", given: dict[str, Any]) -> dict[str, Any]:

@@ -58,6 +58,12 @@ def test_a_connection_that_the_server_ends_in_a_statement_of_its_own_is_one_sent
     assert "terminating connection due to administrator command. Run the command again." in done.complaint
 
 
+def test_the_help_of_a_value_in_json_names_its_fields(run: Run) -> None:
+    shown = " ".join(run("agent", "update", "-h").output.replace("│", " ").split())
+
+    assert "Fields: name, mode, persona, goals, instructions, number_ids, segment_id," in shown
+
+
 @pytest.mark.parametrize(
     "command", [(), ("serve",), ("key",), ("key", "create"), ("key", "list"), ("sandbox", "inbound")]
 )
