@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from app.domain.integrations.service import Ports
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import DomainError
 from app.domain.kernel.sql import find_values
+from app.domain.kernel.time_shares import TimeShares
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 
 WAITS = (timedelta(seconds=10), timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
@@ -71,13 +72,17 @@ class DueEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Applier:
-    """Applies due events, those of an integration one after another; safe to run concurrently and to die anywhere."""
+    """Applies due events, those of an integration one after another; safe to run concurrently and to die anywhere.
+
+    Accounts share the time of a process: one whose events take seconds does not slow the events of others.
+    """
 
     database: Database
     clock: Clock
     notify: Notify
     ports: Ports
     batch: int = 64
+    shares: TimeShares = field(default_factory=TimeShares)
 
     async def run(self) -> bool:
         """Apply a batch of events, one of each account in turn; return True when more may be due."""
@@ -85,7 +90,7 @@ class Applier:
         had: list[int] = []
         held: list[int] = []
         while left > 0:
-            due = await self._find_due(left, [*had, *held])
+            due = self._choose(await self._find_due(self.batch, [*had, *held]), held)[:left]
             done = {each.integration_id: await self._attempt(each) for each in due}
             if not any(done.values()) and done.keys() <= {*had, *held}:
                 return False
@@ -106,6 +111,15 @@ class Applier:
             return await self._find_due(limit, had)
         return due
 
+    def _choose(self, due: Sequence[DueEvent], held: Sequence[int]) -> Sequence[DueEvent]:
+        """Return the events of the accounts whose turn it is; integrations that were held are tried after all others.
+
+        An account that is ahead of the others misses its turns until they have used as much time.
+        """
+        free = [each for each in due if each.integration_id not in held] or due
+        chosen = self.shares.choose({each.account_id for each in free})
+        return [each for each in free if each.account_id in chosen]
+
     async def _attempt(self, due: DueEvent) -> bool:
         """Apply an event; return False where another worker has its integration.
 
@@ -113,8 +127,9 @@ class Applier:
         """
         actor = Actor(due.account_id, frozenset(), f"integration:{due.integration_id}")
         try:
-            async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
-                return await self._apply(unit, due)
+            with self.shares.counted(due.account_id):
+                async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
+                    return await self._apply(unit, due)
         except (DomainError, Unreadable) as refusal:
             await self._fail(due, str(refusal))
             return True
@@ -164,11 +179,15 @@ class Applier:
         return replace(applied, keeps_body=applied.contact_id is not None and not notice.is_shared)
 
     async def _fail(self, due: DueEvent, reason: str) -> None:
-        """Record why an event cannot be applied, for the log and the health of its integration."""
+        """Record why an event cannot be applied, for the log and the health of its integration.
+
+        Another worker may have tried it meanwhile: the first one to record its end counts it.
+        """
         now, reason = self.clock.now(), reason[:MAX_RESULT]
         async with self.database.pool.acquire() as connection, connection.transaction():
-            await connection.execute(PUT_OFF, due.id, now, EventStatus.failed, reason, now)
-            await connection.execute(NOTE_FAILURE, due.integration_id, reason, now)
+            ended = await connection.execute(PUT_OFF, due.id, now, EventStatus.failed, reason, now)
+            if ended.endswith(" 1"):
+                await connection.execute(NOTE_FAILURE, due.integration_id, reason, now)
 
     async def _put_off(self, due: DueEvent, fault: Exception) -> None:
         attempts: int = await self.database.pool.fetchval(COUNT_ATTEMPTS, due.id) or 0

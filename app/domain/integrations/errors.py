@@ -8,11 +8,14 @@ class IntegrationRemoved(Exception):
 
 
 class UnsignedEvent(DomainError):
-    """An event for an integration is not signed with its secret, or its signature is too old. Nothing was stored."""
+    """An event for an integration is not signed with its secret, its signature is too old, or it lacks the secret.
+
+    Nothing was stored. The text says which proof the address takes.
+    """
 
     code = "unsigned_event"
     status = 403
-    message = "The event is not signed with the secret of this {kind} address, or its signature is too old."
+    message = "{reason}"
 
 
 class IntegrationSecretReused(DomainError):

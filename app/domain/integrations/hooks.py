@@ -12,6 +12,11 @@ from app.domain.kernel.errors import InvalidJson
 SECRET_HEADER = "x-webhook-secret"
 KEY_HEADERS = ("webhook-id", "idempotency-key")
 
+UNPROVEN = (
+    "The secret of this inbound webhook is missing or wrong. Give it as the header X-Webhook-Secret, as a bearer "
+    "token, or as the password of the URL."
+)
+
 
 def verify(secret: str, delivery: Delivery) -> None:
     """Raise `BadSignature` unless a delivery names the secret: as a header, a bearer token or a Basic password."""

@@ -22,6 +22,8 @@ from app.domain.kernel.unit_of_work import Actor, Notify
 MAX_BODY = 256 * 1024
 MAX_EVENT = 100
 
+UNSIGNED = "The event is not signed with the secret of this {kind} address, or its signature is too old."
+
 FIND = f"""
 SELECT i.id, i.account_id, i.kind, i.secret, i.consent_question,
   CASE WHEN i.previous_until > $3 THEN i.previous_secret END AS previous_secret
@@ -115,7 +117,7 @@ class Intake:
     async def refuse(self, found: Address) -> NoReturn:
         """Count an event that is not signed, and raise `UnsignedEvent`."""
         await self._arrivals.add(Arrival(found.account_id, found.id, None))
-        raise UnsignedEvent(kind=found.kind)
+        raise UnsignedEvent(reason=hooks.UNPROVEN if found.kind == WEBHOOK else UNSIGNED.format(kind=found.kind))
 
     async def receive(self, found: Address, delivery: Delivery) -> int | None:
         """Store a signed event and return its id after the commit; None for one that was stored before.

@@ -155,7 +155,10 @@ async def test_the_secret_is_taken_from_each_of_its_places_and_no_other(
 async def test_a_refusal_names_the_fault_of_the_request(
     services: Services, http: httpx2.AsyncClient, hook: Integration
 ) -> None:
-    text = "The event is not signed with the secret of this webhook address, or its signature is too old."
+    text = (
+        "The secret of this inbound webhook is missing or wrong. Give it as the header X-Webhook-Secret, as a bearer "
+        "token, or as the password of the URL."
+    )
 
     answers = [
         refusal(await post(http, hook, X_Other="1")),

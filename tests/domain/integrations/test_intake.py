@@ -158,3 +158,17 @@ async def test_an_event_that_the_service_cannot_apply_is_put_off_alone(office: O
     assert [each.partition(" could")[0] for each in reported] == [
         f"event {await put_off.only(office.services, 'id')} of an integration"
     ]
+
+
+async def test_an_event_that_fails_in_two_workers_at_once_is_counted_once(office: Office) -> None:
+    integration = await office.connect("calcom")
+    await office.post(integration, b"{}")
+    pool, workers = office.services.database.pool, [office.applier, replace(office.applier)]
+
+    async with locked(pool, INTEGRATION_EVENTS):
+        runs = [asyncio.create_task(each.run()) for each in workers]
+        await until_blocked(pool, len(runs))
+
+    await within("the failures", asyncio.gather(*runs))
+    assert await INTEGRATION_EVENTS.only(office.services, "status") == "failed"
+    assert await INTEGRATIONS.only(office.services, "failed") == 1
