@@ -71,9 +71,14 @@ def _plain(parameters: str, value: str) -> str:
         return value
     content, charset = quopri.decodestring(value.encode()), CHARSET.search(parameters)
     try:
-        return content.decode(charset[1] if charset else "utf-8", errors="replace")
+        return _storable(content.decode(charset[1] if charset else "utf-8", errors="replace"))
     except (LookupError, ValueError):
         return content.decode(errors="replace")
+
+
+def _storable(text: str) -> str:
+    """Return a text with U+FFFD for each half of a surrogate pair, which some encodings, such as UTF-7, let through."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", errors="replace")
 
 
 def _cells(found: Properties) -> list[str]:

@@ -38,6 +38,8 @@ def test_the_mark_of_utf_32_with_the_most_significant_byte_first_is_known() -> N
         ("N;ENCODING=QUOTED-PRINTABLE;CHARSET=windows-1252:M=FCller;=80", ["€", "Müller"]),
         ("N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
         ("N;CHARSET=unknown;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
+        ("N;CHARSET=utf-7;ENCODING=QUOTED-PRINTABLE:M+2AA-ller;Max", ["Max", "M\ufffdller"]),
+        ("N;CHARSET=unicode_escape;ENCODING=QUOTED-PRINTABLE:M\\ud800ller;Max", ["Max", "M\ufffdller"]),
         ("N;CHARSET=hex;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
         ("N;ENCODING=QUOTED-PRINTABLE:de=\n la Cruz;Ana=\n\n", ["Ana", "de la Cruz"]),
         ("N:de\n  la Cruz;Ana", ["Ana", "de la Cruz"]),
