@@ -37,6 +37,8 @@ async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
 
 async def _erase(unit: UnitOfWork, ids: Sequence[int]) -> Progress:
     progress = Progress("", done=len(ids))
+    if ids:
+        await erasure.lock(unit, ids)
     for id in ids:
         try:
             await erasure.erase(unit, id)

@@ -1,12 +1,14 @@
 """Erases a contact with its messages and events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.billing import service as billing
 from app.domain.campaigns import erasure as campaigns
 from app.domain.consent.models import SuppressionReason
-from app.domain.contacts import opt_outs
+from app.domain.contacts import loading, opt_outs
 from app.domain.contacts import queries as contacts
+from app.domain.contacts.models import Contact
 from app.domain.crm import erasure as crm
 from app.domain.events import erasure as events
 from app.domain.integrations import erasure as integrations
@@ -22,6 +24,13 @@ class Erased:
 
     deleted_id: int
     deleted_messages: int
+
+
+async def lock(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
+    """Lock contacts that one transaction erases, and their messages, each in the order of their ids, as others do."""
+    await billing.lock(unit)
+    await loading.lock_many(unit, Contact.id.in_(contact_ids))
+    await messages.lock_all(unit, *contact_ids)
 
 
 async def erase(unit: UnitOfWork, contact_id: int) -> Erased:

@@ -38,10 +38,10 @@ NOTED = exists().where(
 """The condition for the id of an inbound message that must not be stored again: it is kept with its `ErasedText`."""
 
 
-async def lock_all(unit: UnitOfWork, contact_id: int) -> int:
-    """Lock every message of a contact in the order of their ids, as the hand-off does; return how many there are."""
-    own = select(Message.id).where(_is_of(unit, contact_id))
-    return len(await unit.all(own.order_by(Message.id).with_for_update()))
+async def lock_all(unit: UnitOfWork, *contact_ids: int) -> int:
+    """Lock every message of contacts in the order of their ids, as the hand-off does; return how many there are."""
+    own = Message.account_id == unit.actor.account_id, Message.contact_id.in_(contact_ids)
+    return len(await unit.all(select(Message.id).where(*own).order_by(Message.id).with_for_update()))
 
 
 async def erase_all(unit: UnitOfWork, contact_id: int) -> None:

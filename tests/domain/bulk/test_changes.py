@@ -8,8 +8,9 @@ import pytest
 
 from app.domain.bulk import changes, deletions
 from app.domain.bulk.selection import Selection, read
-from app.domain.contacts import queries, service
-from app.domain.contacts.models import PipelineStage
+from app.domain.carriers.carrier import InboundMessage
+from app.domain.contacts import loading, queries, service
+from app.domain.contacts.models import Contact, PipelineStage
 from app.domain.contacts.queries import ContactFilter
 from app.domain.jobs import queries as jobs
 from app.domain.jobs import service as account_jobs
@@ -18,11 +19,14 @@ from app.domain.jobs.service import Progress
 from app.domain.jobs.worker import MAX_ATTEMPTS, JobWorker
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import erasure as messages
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Recorded, UnitFor
 from tests.factories.contacts import CONTACTS, add_contacts, audit_tags, suppress
 from tests.factories.jobs import ACCOUNT_JOBS, advance
+from tests.factories.traps import until_blocked
+from tests.waiting import within
 
 EVERYONE = Selection(filter=ContactFilter())
 MANY = [f"+1202555{number:04}" for number in range(450)]
@@ -241,3 +245,45 @@ async def test_contacts_are_assigned_to_no_user_of_another_account(
         with pytest.raises(NotFound):
             await changes.assign(unit, Selection([contact.id]), 10**9)
         assert contact.assignee_id is None
+
+
+async def test_a_deletion_by_a_filter_waits_for_a_change_of_the_same_contacts(
+    unit_for: UnitFor, services: Services, account: Opened
+) -> None:
+    """Changes lock contacts in the order of their ids, a filter finds the newest first."""
+    async with unit_for(account) as unit:
+        older, newer = [(await service.create(unit, {"phone": phone})).id for phone in MANY[:2]]
+        job = await deletions.delete(unit, EVERYONE)
+
+    async with unit_for(account) as unit:
+        await loading.lock_many(unit, Contact.id == older)
+        deleting = asyncio.create_task(advance(services))
+        await until_blocked(services.database.pool)
+        await loading.lock_many(unit, Contact.id == newer)
+    await within("the deletion", deleting)
+
+    async with unit_for(account) as unit:
+        ended = await jobs.get(unit, job.id)
+    assert (facts(ended), ended.attempts) == ((JobStatus.done, 2, 2, 2, 0), 0)
+    assert await CONTACTS.count(services) == 0
+
+
+async def test_a_deletion_waits_for_a_change_of_texts_of_the_same_contacts(
+    unit_for: UnitFor, services: Services, account: Opened
+) -> None:
+    """A hand-off locks texts of several contacts in the order of their ids."""
+    async with unit_for(account) as unit:
+        older, newer = [(await service.create(unit, {"phone": phone})).id for phone in MANY[:2]]
+        await deletions.delete(unit, Selection([older, newer]))
+    for phone in (MANY[1], MANY[0]):
+        text = InboundMessage(f"in-{phone}", phone, account.phone_number, "Hello")
+        await services.inbox.receive("sandbox", text)
+
+    async with unit_for(account) as unit:
+        await messages.lock_all(unit, newer)
+        deleting = asyncio.create_task(advance(services))
+        await until_blocked(services.database.pool)
+        await messages.lock_all(unit, older)
+    await within("the deletion", deleting)
+
+    assert await CONTACTS.count(services) == 0
