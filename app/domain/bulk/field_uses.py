@@ -39,7 +39,7 @@ async def find(unit: UnitOfWork, field: CustomField) -> list[str]:
     uses += [f"the automation {each.name} (id {each.id})" for each in born]
     replies = await unit.all(select(WatchedKeyword).where(WatchedKeyword.account_id == own))
     uses += [f"the keyword {each.keyword} (id {each.id})" for each in replies if _names(name, each.reply)]
-    return list(dict.fromkeys([*uses, *await _find_hooks(unit, field.key), *await _find_imports(unit, name)]))
+    return list(dict.fromkeys([*uses, *await _find_hooks(unit, field.key), *await _find_jobs(unit, name, field.key)]))
 
 
 async def _find_steps(unit: UnitOfWork, name: str) -> list[str]:
@@ -57,10 +57,17 @@ async def _find_hooks(unit: UnitOfWork, key: str) -> list[str]:
     return [f"the integration {each.name} (id {each.id})" for each in used]
 
 
-async def _find_imports(unit: UnitOfWork, name: str) -> list[str]:
-    running = AccountJob.status.in_(UNFINISHED), AccountJob.kind == JobKind.import_contacts
-    own = AccountJob.account_id == unit.actor.account_id, cast(AccountJob.arguments, Text).contains(f'"{name}"')
-    return [f"the import with the job {id}" for id in await unit.all(select(AccountJob.id).where(*own, *running))]
+async def _find_jobs(unit: UnitOfWork, name: str, key: str) -> list[str]:
+    """Return the jobs under way that read the field: imports into it, and jobs that choose their contacts by it.
+
+    A job that goes on without the values would take the contacts that have none, whichever they had before.
+    """
+    named = cast(AccountJob.arguments, Text).contains(f'"{name}"', autoescape=True)
+    chosen = AccountJob.arguments["filter"]["custom"].has_key(key)
+    own = AccountJob.account_id == unit.actor.account_id, AccountJob.status.in_(UNFINISHED)
+    rows = await unit.rows(select(AccountJob.id, AccountJob.kind).where(*own, or_(named, chosen)))
+    words = {JobKind.import_contacts: "the import with the job"}
+    return [f"{words.get(JobKind(row.kind), 'the job')} {row.id}" for row in rows]
 
 
 def _texts(name: str, kind: str, rows: Iterable[R], text_of: Callable[[R], str]) -> Sequence[str]:

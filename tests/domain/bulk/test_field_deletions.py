@@ -9,13 +9,17 @@ import pytest
 from app.domain.accounts.scopes import ALL
 from app.domain.automations import service as automations
 from app.domain.automations import watching
-from app.domain.bulk import field_deletions
+from app.domain.bulk import deletions, field_deletions, selection
+from app.domain.bulk.selection import Selection
 from app.domain.campaigns import service as campaigns
 from app.domain.campaigns.audience import Audience
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import CustomFieldType
+from app.domain.contacts.queries import ContactFilter
+from app.domain.jobs import service as jobs
+from app.domain.jobs.models import AccountJob
 from app.domain.jobs.service import record
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -108,3 +112,29 @@ async def test_a_field_in_use_is_refused_with_its_use_and_nothing_changes(
 
     assert [each.key for each in await custom_fields.list_all(unit)] == ["size"]
     assert person.custom_fields == {"size": "S"}
+
+
+async def _delete_by_filter(unit: UnitOfWork) -> AccountJob:
+    return await deletions.delete(unit, Selection(filter=ContactFilter(custom={"size": "S"})))
+
+
+async def _delete_by_segment(unit: UnitOfWork) -> AccountJob:
+    """Create a job whose segment is deleted before it begins, which does not concern the job."""
+    segment = await segments.create(unit, "Not small", {**FILTER, "op": "ne"})
+    job = await deletions.delete(unit, Selection(segment=await selection.freeze(unit, segment.id)))
+    await segments.delete(unit, segment)
+    return job
+
+
+@pytest.mark.parametrize("begin", [_delete_by_filter, _delete_by_segment])
+async def test_a_field_by_which_a_job_chooses_its_contacts_is_kept_until_the_job_has_ended(
+    unit: UnitOfWork, begin: Callable[[UnitOfWork], Awaitable[AccountJob]]
+) -> None:
+    id = await _declare(unit)
+    job = await begin(unit)
+
+    with pytest.raises(Conflict, match=f"used by the job {job.id}. Remove it there first"):
+        await field_deletions.delete(unit, id)
+
+    await jobs.cancel(unit, job.id)
+    await field_deletions.delete(unit, id)
