@@ -1,5 +1,6 @@
 """Rules of an account: adding and removing them, and the choice to override the law."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -19,6 +20,8 @@ from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import AUDIT_ENTRIES
 from tests.factories.quiet_hours import QUIET_HOURS_RULES, obey_the_law
+from tests.factories.traps import until_blocked
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -176,3 +179,22 @@ async def test_an_account_has_at_most_a_hundred_rules(act: Act, pool: Pool) -> N
     with pytest.raises(Conflict, match="at most 100"):
         async with act() as unit:
             await service.add(unit, NewRule("US", "10:00", "18:00"))
+
+
+async def test_of_two_rules_that_are_added_at_once_the_one_too_many_is_refused(
+    act: Act, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MAX_RULES", 1)
+
+    async def add() -> None:
+        async with act() as unit:
+            await service.add(unit, NewRule("US", "10:00", "18:00"))
+
+    async with act() as unit:
+        await service.add(unit, NewRule("US", "10:00", "18:00"))
+        other = asyncio.create_task(add())
+        await until_blocked(pool)
+
+    with pytest.raises(Conflict, match="at most 1 rules"):
+        await within("the other rule", other)
+    assert await QUIET_HOURS_RULES.count(pool) == 1
