@@ -5,7 +5,7 @@ The caller holds the lock of the contact with the phone, so that a phone has one
 
 from datetime import timedelta
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 
 from app.domain.consent.models import OptInOutcome, OptInRequest
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -37,6 +37,13 @@ async def end(unit: UnitOfWork, phone: str, outcome: OptInOutcome) -> None:
     unended = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone
     ended = update(OptInRequest).where(*unended, OptInRequest.ended_at.is_(None))
     await unit.execute(ended.values(outcome=outcome, ended_at=unit.clock.now()))
+
+
+async def forget(unit: UnitOfWork, phone: str) -> None:
+    """Delete the requests of a phone whose contact is erased, except confirmed ones, which are evidence of consent."""
+    unconfirmed = OptInRequest.outcome.is_distinct_from(OptInOutcome.confirmed)
+    own = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone
+    await unit.execute(delete(OptInRequest).where(*own, unconfirmed))
 
 
 def _own(unit: UnitOfWork, phone: str) -> Select[OptInRequest]:

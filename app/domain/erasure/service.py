@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.billing import service as billing
 from app.domain.campaigns import erasure as campaigns
+from app.domain.consent import opt_in_requests
 from app.domain.consent.models import SuppressionReason
 from app.domain.contacts import loading, opt_outs
 from app.domain.contacts import queries as contacts
@@ -43,6 +44,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
     await opt_outs.close_hold(unit, contact, SuppressionReason.contact_deleted)
+    await opt_in_requests.forget(unit, contact.phone)
     deleted = await messages.lock_all(unit, contact_id)
     waiting = await queries.list_waiting(unit, contact_id)
     for message in waiting:

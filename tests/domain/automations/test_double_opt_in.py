@@ -15,6 +15,7 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.consent import evidence
 from app.domain.consent.service import Evidence
 from app.domain.conversations import review
+from app.domain.erasure import service as erasure
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -199,3 +200,23 @@ async def test_a_person_who_opted_out_comes_back_by_a_double_opt_in(say: Say, se
         ("re_opt_in", "double_opt_in", "YES"),
     ]
     assert await CONTACTS.read(services, "status") == ["active"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (["join"], []),
+        (["join", "Later, maybe"], []),
+        (["join", "Later, maybe", "join", "STOP"], []),
+        (["join", "Later, maybe", "join", "YES"], ["confirmed"]),
+    ],
+)
+async def test_of_the_requests_of_an_erased_contact_only_confirmed_ones_are_kept_as_evidence(
+    say: Say, services: Services, account: Opened, unit_for: UnitFor, said: list[str], kept: list[str]
+) -> None:
+    await say(*said)
+
+    async with unit_for(account) as unit:
+        await erasure.erase(unit, await CONTACTS.only(services, "id"))
+
+    assert await REQUESTS.read(services, "outcome") == kept
