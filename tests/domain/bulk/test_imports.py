@@ -230,17 +230,6 @@ async def test_vcards_of_all_versions_are_read(importing: Importing, services: S
     ]
 
 
-async def test_a_card_with_half_of_a_surrogate_pair_does_not_hold_up_the_other_cards(importing: Importing) -> None:
-    content = (
-        b"BEGIN:VCARD\r\nN;CHARSET=UTF-7;ENCODING=QUOTED-PRINTABLE:M+2AA-ller;Max\r\nTEL:+12025550143\r\nEND:VCARD\r\n"
-        b"BEGIN:VCARD\r\nFN:Ann Lee\r\nTEL:+12025550144\r\nEND:VCARD\r\n"
-    )
-
-    job, report = await importing.run(content)
-
-    assert (job.status, [line[1] for line in report]) == (JobStatus.done, ["created", "created"])
-
-
 @pytest.mark.parametrize(
     "content",
     [

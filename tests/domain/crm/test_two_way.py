@@ -145,57 +145,6 @@ async def test_a_refused_text_of_the_crm_is_reported_as_failed_with_the_reason(s
     assert shop.peer.is_silent(contact)
 
 
-async def test_an_erased_contact_leaves_no_text_and_no_notice_of_the_crm(shop: Shop) -> None:
-    await shop.connect()
-    contact = shop.peer.add(phone="(202) 555-0143", firstName="Ann")
-    await shop.settle()
-    await shop.deliver(shop.peer.write(contact, "Your results are in", "msg-1"))
-    await shop.settle()
-
-    async with shop.unit() as unit:
-        await erasure.erase(unit, await CONTACTS.only(shop.services, "id"))
-
-    assert await CRM_SENDS.only(shop.services, "phone", "body", "status") == ("", "", "sent")
-    assert set(await INTEGRATION_EVENTS.read(shop.services, "body", "status")) == {("", "applied")}
-    left = [*await CRM_LINKS.texts(shop.services), *await CRM_PUSHES.texts(shop.services)]
-    assert [row for row in left if "Ann" in row or "555" in row] == []
-
-
-async def test_a_text_of_the_crm_to_the_former_phone_of_a_contact_is_erased_with_the_contact(shop: Shop) -> None:
-    await shop.connect()
-    contact = shop.peer.add(phone=PHONE)
-    await shop.settle()
-    await shop.deliver(shop.peer.write(contact, "Your results are in", "msg-1"))
-    await shop.settle()
-    id = await CONTACTS.only(shop.services, "id")
-    await shop.change(id, {"phone": OTHER})
-    await shop.settle()
-
-    async with shop.unit() as unit:
-        await erasure.erase(unit, id)
-
-    assert await CRM_SENDS.only(shop.services, "phone", "body", "status") == ("", "", "sent")
-
-
-async def test_a_text_of_the_crm_to_a_merged_contact_is_erased_with_the_one_that_remains(shop: Shop) -> None:
-    await shop.connect()
-    shop.peer.add(phone=PHONE)
-    merged = shop.peer.add(phone=OTHER)
-    await shop.settle()
-    await shop.deliver(shop.peer.write(merged, "Your results are in", "msg-1"))
-    await shop.settle()
-    into, other = [await CONTACTS.where(phone=phone).only(shop.services, "id") for phone in (PHONE, OTHER)]
-    async with shop.unit() as unit:
-        shown = await merging.preview(unit, Merge(into, other))
-    async with shop.unit() as unit:
-        await merging.merge(unit, Merge(into, other), shown.preview_id)
-
-    async with shop.unit() as unit:
-        await erasure.erase(unit, into)
-
-    assert await CRM_SENDS.only(shop.services, "phone", "body", "status") == ("", "", "sent")
-
-
 async def test_an_inbound_text_is_added_to_the_conversation_of_the_crm(shop: Shop) -> None:
     await shop.connect()
     await shop.settle()
