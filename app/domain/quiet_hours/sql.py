@@ -25,7 +25,7 @@ def rules(account_id: str) -> str:
     """Return the own rules of an account in JSON; null where it has none."""
     return f"""(
     SELECT jsonb_agg(jsonb_build_array(id, jurisdiction, weekdays, start_minute, end_minute, cap, overrides_law,
-      reason, created_at::date) ORDER BY id)
+      reason, (created_at AT TIME ZONE 'UTC')::date) ORDER BY id)
     FROM quiet_hours_rules WHERE account_id = {account_id})"""
 
 
