@@ -4,7 +4,7 @@ The texts of campaigns are not told one by one, which would flood every open pag
 update a second, stands for them.
 """
 
-from app.db.rows import integers, unless_all
+from app.db.rows import integers, texts, unless_all
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.events import NewConversation
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
@@ -15,7 +15,7 @@ from app.domain.messages import sql as messages
 # newest position would be read for each event.
 ADD_UPDATES = f"""
 WITH event AS (
-  SELECT * FROM unnest($1::text::bigint[], $2::text[], $3::text::bigint[], $4::bigint[], $5::timestamptz[],
+  SELECT * FROM unnest($1::text::bigint[], $2::text::text[], $3::text::bigint[], $4::text::bigint[], $5::timestamptz[],
     $6::bigint[], $7::bigint[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]) WITH ORDINALITY
     AS e(account_id, name, contact_id, message_id, happened_at, job_id, campaign_id, actor, note_id, agent_id, run_id,
     place)
@@ -45,13 +45,13 @@ async def add_updates(batch: Batch) -> None:
         await batch.connection.execute(
             ADD_UPDATES,
             integers([event.account_id for event, _ in live]),
-            [event.name for event, _ in live],
+            texts(event.name for event, _ in live),
             integers([event.contact_id for event, _ in live]),
-            unless_all([_message_id(event, kind) for event, kind in live], None),
+            integers(_message_id(event, kind) for event, kind in live),
             [event.created_at for event, _ in live],
             unless_all([_job_id(event, kind) for event, kind in live], None),
             *(unless_all([event.payload.get(name) for event, _ in live], None) for name in RARE),
-            [event.name for event, kind in live if kind is UpdateKind.message_status],
+            list({event.name for event, kind in live if kind is UpdateKind.message_status}),
         )
 
 

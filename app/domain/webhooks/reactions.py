@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from app.db.rows import fetch, integers, unless_all
+from app.db.rows import fetch, integers, texts, unless_all
 from app.domain.events.reactions import AccountsBusy, Batch, OutboxEvent, Reaction
 from app.domain.webhooks import ownership, payloads, signing
 from app.domain.webhooks.models import DeliveryStatus, SubscriptionStatus
@@ -27,8 +27,8 @@ INSERT INTO webhook_deliveries (account_id, subscription_id, event_id, event, we
   next_attempt_at, created_at)
 SELECT account_id, subscription_id, event_id, event, webhook_id, contact_id, body, coalesce(status, 'pending'),
   CASE WHEN status IS NULL OR status = 'pending' THEN $9::timestamptz END, $9
-FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text::bigint[], $4::text[], $5::text[], $6::text::bigint[],
-  $7::bytea[], $8::text[])
+FROM unnest($1::text::bigint[], $2::text::bigint[], $3::text::bigint[], $4::text::text[], $5::text::text[],
+  $6::text::bigint[], $7::bytea[], $8::text[])
   AS d(account_id, subscription_id, event_id, event, webhook_id, contact_id, body, status)
 ON CONFLICT DO NOTHING
 """
@@ -52,8 +52,8 @@ async def fan_out(batch: Batch) -> None:
         integers([event.account_id for event, _ in pairs]),
         integers([subscription.id for _, subscription in pairs]),
         integers([event.id for event, _ in pairs]),
-        [payloads.name_for(subscription.kind, event.name) for event, subscription in pairs],
-        [signing.webhook_id(event.created_at, event.id) for event, _ in pairs],
+        texts(payloads.name_for(subscription.kind, event.name) for event, subscription in pairs),
+        texts(signing.webhook_id(event.created_at, event.id) for event, _ in pairs),
         integers([event.contact_id for event, _ in pairs]),
         [_body(event, subscription) for event, subscription in pairs],
         unless_all([_first_status(subscription) for _, subscription in pairs], DeliveryStatus.pending),

@@ -7,8 +7,10 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+import orjson
+
 from app.db.engine import UNREACHABLE, Pool
-from app.db.rows import fetch, integers, unless_all
+from app.db.rows import fetch, integers, texts, unless_all
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.webhooks.models import DeliveryStatus
@@ -43,8 +45,8 @@ RECORD = """
 WITH result AS (
   SELECT id, coalesce(number, 1) AS number, answered, coalesce(error, '') AS error, address, seconds, headers,
     coalesce(body, '') AS body, at, coalesce(status, 'delivered') AS status, next_attempt_at
-  FROM unnest($1::text::bigint[], $2::bigint[], $3::text::bigint[], $4::text[], $5::text[], $6::float8[], $7::jsonb[],
-    $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[])
+  FROM unnest($1::text::bigint[], $2::bigint[], $3::text::bigint[], $4::text[], $5::text::text[],
+    $6::text::float8[], $7::text::jsonb[], $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[])
   AS r(id, number, answered, error, address, seconds, headers, body, at, status, next_attempt_at)
 ), recorded AS (
   UPDATE webhook_deliveries d SET attempts = number, status = r.status, answer_status = answered,
@@ -158,15 +160,19 @@ def _columns(results: Sequence[Result]) -> Sequence[Any]:
         unless_all([result.number for result in results], 1),
         integers([reply.status for reply in replies]),
         unless_all([reply.error for reply in replies], ""),
-        [reply.address for reply in replies],
-        [reply.duration for reply in replies],
-        [{name: _storable(value) for name, value in reply.headers.items()} for reply in replies],
+        texts(reply.address for reply in replies),
+        texts(str(reply.duration) for reply in replies),
+        texts(_headers(reply) for reply in replies),
         unless_all([_storable(reply.body.decode("utf-8", "replace")) for reply in replies], ""),
         [result.at for result in results],
         unless_all([result.status.value for result in results], DeliveryStatus.delivered),
         unless_all([result.next_attempt_at for result in results], None),
         list({result.subscription.id for result in results}),
     ]
+
+
+def _headers(reply: Reply) -> str:
+    return orjson.dumps({name: _storable(value) for name, value in reply.headers.items()}).decode()
 
 
 def _storable(text: str) -> str:
