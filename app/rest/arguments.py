@@ -1,6 +1,6 @@
 """Reads the variables of an operation from an HTTP request."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -35,10 +35,11 @@ class Reader:
 
     def __init__(self, places: Places) -> None:
         self._path = Acceptor(places.path) if places.path else None
-        self._query = Acceptor(places.query, forms=places.forms)
+        self._query = Acceptor(places.query, forms=places.forms) if places.query else None
         self._body = Acceptor(places.body, forms=places.forms) if places.body else None
         self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
         self._names = {header: variable.name for header, variable in places.headers.items()}
+        self._sent_names = {header.lower().encode(): header for header in places.headers}
 
     async def read_body(self, request: Request) -> bytearray:
         """Return the body, if the endpoint accepts one; raise `BodyTooLarge`."""
@@ -54,9 +55,10 @@ class Reader:
             variables: dict[str, Any] = {}
             if self._path:
                 variables = self._path.texts({name: [text] for name, text in request.path_params.items()})
-            variables |= self._query.texts(read_query(request))
+            if self._query:
+                variables |= self._query.texts(read_query(request))
             if self._names:
-                variables |= self._read_headers(request.headers)
+                variables |= self._read_headers(request.scope["headers"])
             if self._body:
                 variables |= self._body.values(read_json(request, body))
         except Unattested as fault:
@@ -65,8 +67,10 @@ class Reader:
             raise InvalidInput(reason=str(fault), field=fault.field) from None
         return variables
 
-    def _read_headers(self, headers: Mapping[str, str]) -> dict[str, Any]:
-        sent = {name: [headers[name]] for name in self._names if name in headers}
+    def _read_headers(self, headers: Sequence[tuple[bytes, bytes]]) -> dict[str, Any]:
+        """Return the variables of headers; of a header that was sent more than once, the first one counts."""
+        known = self._sent_names
+        sent = {known[key]: [value.decode("latin-1")] for key, value in reversed(headers) if key in known}
         return {self._names[name]: value for name, value in self._headers.texts(sent).items()}
 
 
