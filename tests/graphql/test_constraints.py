@@ -1,13 +1,12 @@
 """The limits that the contract states are the ones that are enforced."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from graphql import build_schema
 
+from app.graphql.schema import contract
 from app.main import rest_operations
 from app.operations.directives import directive_values
 from app.services import Services
@@ -15,7 +14,7 @@ from tests.factories.contacts import CONTACTS
 
 pytestmark = pytest.mark.anyio
 
-CONTRACT = build_schema((Path(__file__).parents[2] / "schema.graphql").read_text())
+CONTRACT = contract()
 OPERATIONS = {operation.name: operation for operation in rest_operations()}
 PHONE = "+12025550143"
 

@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from graphql import build_schema, parse, validate
+from graphql import parse, validate
 
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
+from app.graphql.schema import contract
 from app.services import Services
 from tests.factories.accounts import id_of_user
 from tests.factories.numbering import numbered_from_one
@@ -21,7 +22,7 @@ EXAMPLES = {
     if (found := re.findall(r"^```graphql\n(.*?)^```", page.read_text(), re.M | re.S))
 }
 NUMBERED = ("campaigns", "uploads", "account_jobs", "sequences")
-CONTRACT = build_schema((ROOT / "schema.graphql").read_text())
+CONTRACT = contract()
 
 
 @pytest.mark.parametrize("examples", EXAMPLES.values(), ids=EXAMPLES)

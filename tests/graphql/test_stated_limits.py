@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-from graphql import GraphQLArgument, GraphQLInputField, GraphQLInputObjectType, GraphQLObjectType, build_schema
+from graphql import GraphQLArgument, GraphQLInputField, GraphQLInputObjectType, GraphQLObjectType
 
+from app.graphql.schema import contract
 from app.operations.directives import directive_values
 
-CONTRACT = build_schema((Path(__file__).parents[2] / "schema.graphql").read_text())
+CONTRACT = contract()
 LIMIT = re.compile(
     r"([\d.,]*\d) to ([\d.,]*\d)|(?:at most|up to|at least|no more than) ([\d.,]*\d)|([\d.,]*\d)(?: \w+)? at most", re.I
 )

@@ -24,9 +24,7 @@ from schemathesis.transport.requests import ManagedCookiesSession
 
 from app.cli import setup
 from app.domain.onboarding.service import Opened
-from app.graphql.schema import contract
-from app.main import REST, create_app
-from app.operations.document import load
+from app.main import create_app, rest_operations
 from app.settings import Settings
 from tests.conftest import SECRET
 from tests.e2e.processes import free_port, is_ready, until
@@ -37,7 +35,7 @@ from tests.shared import EMPTY
 CasesOf = Callable[[str, str, GenerationMode], st.SearchStrategy[Case]]
 """Returns what generates the cases of a method and a path."""
 
-OPERATIONS = load(REST, contract())
+OPERATIONS = rest_operations()
 ENDPOINTS = sorted({(rest.method, rest.path) for each in OPERATIONS for rest in each.rest})
 WITH_INPUT = sorted(
     {(rest.method, rest.path) for each in OPERATIONS for rest in each.rest if each.variables}
