@@ -124,6 +124,11 @@ class Shop:
             await self.deliver_all()
             await self.work()
 
+    async def write(self, contact: str, body: str, message_id: str, *attachments: str) -> None:
+        """Have a user of the CRM write a text to a contact, and do all work that follows."""
+        await self.deliver(self.peer.write(contact, body, message_id, *attachments))
+        await self.settle()
+
     async def add(self, phone: str, **fields: Any) -> Contact:
         async with self.unit() as unit:
             return await contacts.create(unit, {"phone": phone, **fields})  # pyright: ignore[reportArgumentType]

@@ -19,8 +19,7 @@ async def test_an_erased_contact_leaves_no_text_and_no_notice_of_the_crm(shop: S
     await shop.connect()
     contact = shop.peer.add(phone="(202) 555-0143", firstName="Ann")
     await shop.settle()
-    await shop.deliver(shop.peer.write(contact, "Your results are in", "msg-1"))
-    await shop.settle()
+    await shop.write(contact, "Your results are in", "msg-1")
 
     async with shop.unit() as unit:
         await erasure.erase(unit, await CONTACTS.only(shop.services, "id"))
@@ -35,8 +34,7 @@ async def test_a_text_of_the_crm_to_the_former_phone_of_a_contact_is_erased_with
     await shop.connect()
     contact = shop.peer.add(phone=PHONE)
     await shop.settle()
-    await shop.deliver(shop.peer.write(contact, "Your results are in", "msg-1"))
-    await shop.settle()
+    await shop.write(contact, "Your results are in", "msg-1")
     id = await CONTACTS.only(shop.services, "id")
     await shop.change(id, {"phone": OTHER})
     await shop.settle()
@@ -52,8 +50,7 @@ async def test_a_text_of_the_crm_to_a_merged_contact_is_erased_with_the_one_that
     shop.peer.add(phone=PHONE)
     merged = shop.peer.add(phone=OTHER)
     await shop.settle()
-    await shop.deliver(shop.peer.write(merged, "Your results are in", "msg-1"))
-    await shop.settle()
+    await shop.write(merged, "Your results are in", "msg-1")
     into, other = [await CONTACTS.where(phone=phone).only(shop.services, "id") for phone in (PHONE, OTHER)]
     async with shop.unit() as unit:
         shown = await merging.preview(unit, Merge(into, other))

@@ -65,8 +65,7 @@ async def test_a_text_of_the_crm_is_sent_once_however_often_it_asks(shop: Shop) 
 
     await shop.deliver(asked)
     await shop.deliver(asked)
-    await shop.deliver(shop.peer.write(contact, "Hello from the CRM, again", "msg-1"))
-    await shop.settle()
+    await shop.write(contact, "Hello from the CRM, again", "msg-1")
 
     assert await OUTBOUND.read(shop.services, "body") == ["Hello from the CRM"]
     assert await CRM_SENDS.read(shop.services, "external_id", "status") == [("msg-1", "sent")]
@@ -117,8 +116,7 @@ async def test_the_delivery_of_a_text_of_the_crm_is_reported_on_the_id_that_the_
     await shop.connect()
     contact = shop.peer.add(phone=PHONE)
     await shop.settle()
-    await shop.deliver(shop.peer.write(contact, "Hello", "msg-1"))
-    await shop.settle()
+    await shop.write(contact, "Hello", "msg-1")
     id = await OUTBOUND.only(shop.services, "provider_message_id")
 
     await shop.services.receipts.receive("sandbox", Receipt(id, ReceiptStatus.delivered, "delivered"))
@@ -134,8 +132,7 @@ async def test_a_refused_text_of_the_crm_is_reported_as_failed_with_the_reason(s
     await suppress(shop.services, shop.account.account_id, PHONE)
     await CONTACTS.where(phone=PHONE).change(shop.services, status="opted_out")
 
-    await shop.deliver(shop.peer.write(contact, "Hello", "msg-1"))
-    await shop.settle()
+    await shop.write(contact, "Hello", "msg-1")
 
     assert await OUTBOUND.count(shop.services) == 0
     assert await CRM_SENDS.read(shop.services, "status", "reason") == [("refused", "contact_opted_out")]
