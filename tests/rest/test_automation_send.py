@@ -173,6 +173,14 @@ async def test_the_same_key_is_answered_the_same_and_sends_once(api: httpx2.Asyn
     assert await entries(pool) == [("debit", -1, 999)]
 
 
+async def test_of_a_header_that_is_sent_twice_the_first_one_counts(api: httpx2.AsyncClient, pool: Pool) -> None:
+    first, second = ("Idempotency-Key", "one"), ("idempotency-key", "two")
+    answers = [await api.post(SEND, json=HELLO, headers=keyed) for keyed in ([first, second], [first], [second])]
+
+    assert [answer.headers.get("idempotent-replayed") for answer in answers] == [None, "true", None]
+    assert await calls(pool) == [("Hello", 1), ("Hello", 1)]
+
+
 async def test_the_same_key_for_another_text_is_refused(api: httpx2.AsyncClient, pool: Pool) -> None:
     keyed = {"Idempotency-Key": "one"}
     data(await api.post(SEND, json=HELLO, headers=keyed))
