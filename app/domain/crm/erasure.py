@@ -1,11 +1,11 @@
 """Removes an erased contact from the links to CRMs, and from the texts that they asked for."""
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, update
 
 from app.domain.contacts.models import Contact
 from app.domain.crm.models import CrmLink, CrmPush, CrmSend
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages.models import Message
+from app.domain.messages import erasure as messages
 
 UNSYNCHRONIZED = {"synchronize_session": False}
 
@@ -21,7 +21,6 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
     await unit.execute(links.values(contact_id=None, fields={}).execution_options(**UNSYNCHRONIZED))
     pushes = delete(CrmPush).where(CrmPush.account_id == own, CrmPush.contact_id == contact.id)
     await unit.execute(pushes.execution_options(**UNSYNCHRONIZED))
-    messages = select(Message.id).where(Message.account_id == own, Message.contact_id == contact.id)
-    for of_contact in (CrmSend.phone == contact.phone, CrmSend.message_id.in_(messages)):
+    for of_contact in (CrmSend.phone == contact.phone, CrmSend.message_id.in_(messages.ids_of(unit, contact.id))):
         sends = update(CrmSend).where(CrmSend.account_id == own, of_contact, CrmSend.phone != "")
         await unit.execute(sends.values(phone="", body="").execution_options(**UNSYNCHRONIZED))

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, literal, select
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, select
 
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import (
@@ -44,12 +44,16 @@ async def lock_all(unit: UnitOfWork, *contact_ids: int) -> int:
     return len(await unit.all(select(Message.id).where(*own).order_by(Message.id).with_for_update()))
 
 
+def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:
+    """Return a query of the ids of every message of a contact."""
+    return select(Message.id).where(_is_of(unit, contact_id))
+
+
 async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     """Delete every message of a contact, and its receipts. Carriers delete their copies after the commit."""
     await _record_inbound_ids(unit, contact_id)
     await _queue_deletions(unit, contact_id)
-    own = _is_of(unit, contact_id)
-    ids = select(Message.id).where(own)
+    own, ids = _is_of(unit, contact_id), ids_of(unit, contact_id)
     for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, ScheduledText, CappedText):
         await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
     await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
