@@ -21,7 +21,8 @@ FLAGS = [
     "--disable-sync",
     "--js-flags=--single-threaded --min-semi-space-size=16 --no-flush-bytecode --no-maglev --no-opt",
 ]
-"""The last flag saves processor time: pages live shortly, so optimized code costs more than it saves."""
+"""The last flag saves processor time: a page of a test is open for seconds, in which a collection of its memory, or a
+better compilation of its scripts, costs more than it saves, and the next page loads the same scripts again."""
 
 
 def build_dashboard() -> Path:

@@ -79,7 +79,7 @@ class OpenConnection:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End a use."""
+        """End this use; close the connection after the last one if it is retired."""
         self._users -= 1
         if self._is_retired and not self._users:
             await self._close()

@@ -8,9 +8,9 @@ class IntegrationRemoved(Exception):
 
 
 class UnsignedEvent(DomainError):
-    """An event for an integration is not signed with its secret, its signature is too old, or it lacks the secret.
+    """An event for an integration has a wrong or old signature, or a wrong secret or none. Nothing was stored.
 
-    Nothing was stored. The text says which proof the address takes.
+    The error says which signature or secret the address takes.
     """
 
     code = "unsigned_event"
