@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts import audit, credentials, keys, queries
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.credentials import creator_of
 from app.domain.accounts.keys import KeyKind, KeyText
-from app.domain.accounts.models import Account, ApiKey, Creator
+from app.domain.accounts.models import ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
 from app.domain.kernel import overlap
@@ -66,7 +66,7 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     name = new.name.strip()
     _check(unit, new, name, wanted)
     await _check_makes_keys(unit)
-    await _lock_account(unit)
+    await queries.lock_own(unit)
     if sum(key.is_live(unit.clock.now()) for key in await queries.list_keys(unit)) >= MAX_LIVE:
         raise Conflict(reason=f"An account has at most {MAX_LIVE} live keys. Revoke one first.")
     row = ApiKey(name=name, scopes=sorted(wanted), created_by=unit.actor.label, expires_at=new.expires_at)
@@ -92,7 +92,7 @@ async def rotate_key(unit: UnitOfWork, secret: bytes, id: int, overlap_hours: in
     `InvalidInput`.
     """
     until = overlap.end(unit.clock.now(), overlap_hours)
-    await _lock_account(unit)
+    await queries.lock_own(unit)
     old, now = await queries.get_key(unit, id, lock=True), unit.clock.now()
     _check_may_rotate(old, await queries.show_key(unit, id), now)
     if missing := sorted(frozenset(old.scopes) - unit.actor.scopes):
@@ -113,7 +113,7 @@ async def revoke_key(unit: UnitOfWork, id: int) -> ApiKey:
     The records that the key created before its rotation depend on its successor instead (`credentials`). A batch of
     texts that is being accepted is waited for: the next one finds the key revoked.
     """
-    await _lock_account(unit)
+    await queries.lock_own(unit)
     key = await queries.get_key(unit, id)
     if key.revoked_at is None:
         key.revoked_at = unit.clock.now()
@@ -181,11 +181,6 @@ async def _add_creators(unit: UnitOfWork, key: ApiKey, *creators: Creator | None
         for by_key, by_grant, by in made_with
     ]
     await unit.save(*rows)
-
-
-async def _lock_account(unit: UnitOfWork) -> None:
-    """Serialize the creations and rotations of keys of one account, so that each reads the commits of the others."""
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
 
 
 def _check_may_rotate(old: ApiKey, shown: ShownKey, now: datetime) -> None:

@@ -83,6 +83,14 @@ class ShownKey:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 
+async def lock_own(unit: UnitOfWork) -> None:
+    """Lock the actor's account until the transaction ends; another one that locks it too sees this one's changes.
+
+    Others may add rows that refer to the account meanwhile.
+    """
+    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+
+
 async def has_any(unit: UnitOfWork) -> bool:
     """Tell whether the service has an account."""
     return bool(await unit.all(select(Account.id).limit(1)))

@@ -4,8 +4,9 @@ from typing import Any, TypedDict
 
 from sqlalchemy import select
 
+from app.domain.accounts import queries as accounts
 from app.domain.accounts import scopes
-from app.domain.accounts.models import Account, User
+from app.domain.accounts.models import User
 from app.domain.accounts.scopes import Scope
 from app.domain.agents import queries
 from app.domain.agents.events import AgentState
@@ -61,7 +62,7 @@ async def create(unit: UnitOfWork, fields: AgentFields) -> Agent:
     values = await _checked(unit, {"hand_over_message": HAND_OVER, **fields})
     _check_order(values.get("opens_at", 0), values.get("closes_at", DAY))
     _check_scope(unit, values.get("mode"))
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if await queries.count_all(unit) >= MAX_AGENTS:
         raise Conflict(reason=f"An account has at most {MAX_AGENTS} AI agents.")
     agent = Agent(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)

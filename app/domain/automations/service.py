@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from app.domain.accounts import queries as accounts
 from app.domain.accounts import scopes
-from app.domain.accounts.models import Account
 from app.domain.automations import actions, queries, triggers
 from app.domain.automations.models import PAUSED, Automation, AutomationRun, AutomationStatus, RunStatus
 from app.domain.automations.shapes import Action, GivenAction, GivenTrigger
@@ -40,7 +39,7 @@ async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
             raise InvalidInput(reason=f"{name} is required.", field=name)
     values = await _checked(unit, fields)
     _check_scopes(unit, values["actions"])
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if await queries.count_automations(unit) >= MAX_AUTOMATIONS:
         raise Conflict(reason=f"An account has at most {MAX_AUTOMATIONS} automations. Delete one first.")
     automation = Automation(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)

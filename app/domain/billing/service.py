@@ -5,6 +5,7 @@ Only refunded and disputed payments take a balance below zero.
 
 from sqlalchemy import func, select, update
 
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account
 from app.domain.billing import alerts
 from app.domain.billing.events import BalanceChanged
@@ -30,7 +31,7 @@ async def lock(unit: UnitOfWork) -> None:
     A transaction that changes a balance and other rows must lock the balance first, as sends do; one lock order
     prevents deadlocks.
     """
-    await unit.execute(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
 
 
 async def debit(unit: UnitOfWork, credits: int, description: str) -> int:

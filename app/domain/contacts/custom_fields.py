@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Select, delete, select
 from sqlalchemy import text as statement
 
-from app.domain.accounts.models import Account
+from app.domain.accounts import queries as accounts
 from app.domain.contacts.models import CustomField, CustomFieldType
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -52,7 +52,7 @@ async def create(unit: UnitOfWork, new: NewField) -> CustomField:
             reason="key must begin with a letter from a to z and have only a to z, 0 to 9 and _, at most 40 of them.",
             field="key",
         )
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     known = await unit.all(_own(unit))
     if same := [each for each in known if each.key == new.key]:
         state = ", whose values are being deleted. Wait for the job" if same[0].deleted_at else ""

@@ -5,11 +5,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, cast
 
-from sqlalchemy import select
-
 from app.domain.accounts import audit, credentials, scopes
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.models import Account
 from app.domain.accounts.scopes import Scope
 from app.domain.integrations import endings, hook_actions, leftovers, queries, texts
 from app.domain.integrations.errors import IntegrationSecretReused
@@ -72,7 +70,7 @@ async def insert(
 
     Raises `Conflict` at the maximum of 50.
     """
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if await queries.count_own(unit) >= MAX_OWN:
         raise Conflict(reason=f"An account has at most {MAX_OWN} integrations. Remove one first.")
     integration = Integration(

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from app.domain.accounts.models import Account
+from app.domain.accounts import queries as accounts
 from app.domain.events import outbox
 from app.domain.jobs import queries
 from app.domain.jobs.events import JobProgress
@@ -44,7 +44,7 @@ class Progress:
 async def create(unit: UnitOfWork, kind: JobKind, arguments: dict[str, Any], total: int | None = None) -> AccountJob:
     """Create a job; raise `Conflict` while the account has `MAX_UNFINISHED` unfinished ones."""
     own = AccountJob.account_id == unit.actor.account_id, AccountJob.status.in_(UNFINISHED)
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if (await unit.one(select(func.count()).select_from(AccountJob).where(*own)) or 0) >= MAX_UNFINISHED:
         raise Conflict(reason=f"{MAX_UNFINISHED} jobs of the account have not ended. Wait for one, or cancel one.")
     job = AccountJob(

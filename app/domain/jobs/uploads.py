@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool
-from app.domain.accounts.models import Account
+from app.domain.accounts import queries as accounts
 from app.domain.jobs.models import Upload, UploadPart
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -37,7 +37,7 @@ async def create(unit: UnitOfWork, name: str) -> Upload:
     """Begin an upload; raise `InvalidInput` for a long name, and `Conflict` while the account has `MAX_UPLOADS`."""
     if len(name) > MAX_NAME:
         raise InvalidInput(reason=f"name must have at most {MAX_NAME} characters.", field="name")
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     own = select(func.count()).select_from(Upload).where(Upload.account_id == unit.actor.account_id)
     if (await unit.one(own) or 0) >= MAX_UPLOADS:
         raise Conflict(reason=f"The account has {MAX_UPLOADS} uploaded files. Delete one, or import it, first.")

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from phonenumbers import SUPPORTED_REGIONS
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 
 from app.domain.accounts import audit
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.models import Account
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours import queries
@@ -47,7 +47,7 @@ async def add(unit: UnitOfWork, new: NewRule) -> Rule:
     Raises `InvalidInput`, and `Conflict` for one rule too many.
     """
     row = _row(unit, new)
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if await queries.count_own(unit) >= MAX_RULES:
         raise Conflict(reason=f"An account has at most {MAX_RULES} rules of its own.")
     await unit.save(row)

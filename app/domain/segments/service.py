@@ -2,9 +2,7 @@
 
 from typing import Any, TypedDict
 
-from sqlalchemy import select
-
-from app.domain.accounts.models import Account
+from app.domain.accounts import queries as accounts
 from app.domain.contacts import custom_fields
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -26,7 +24,7 @@ class SegmentFields(TypedDict, total=False):
 async def create(unit: UnitOfWork, name: str, filter: GivenFilter) -> Segment:
     """Save a segment; raise `InvalidInput`, and `Conflict` at the maximum of 500 segments."""
     values = await _checked(unit, {"name": name, "filter": filter})
-    await unit.one(select(Account.id).where(Account.id == unit.actor.account_id).with_for_update(key_share=True))
+    await accounts.lock_own(unit)
     if await queries.count_all(unit) >= MAX_SEGMENTS:
         raise Conflict(reason=f"An account has at most {MAX_SEGMENTS} segments.")
     segment = Segment(account_id=unit.actor.account_id, created_by=unit.actor.label, **values)

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
-from sqlalchemy import select
-
 from app.domain.accounts import audit, credentials
+from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
-from app.domain.accounts.models import Account
 from app.domain.kernel import overlap
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
@@ -52,7 +50,7 @@ async def begin(unit: UnitOfWork, event: str) -> None:
     The lock serializes subscribing for one account. Call this before taking any other lock.
     """
     ownership.check_reach(unit, [payloads.find_hook(event)])
-    await _lock_account(unit)
+    await accounts.lock_own(unit)
 
 
 async def subscribe(
@@ -197,7 +195,7 @@ async def _add(
     secret: str | None = None,
 ) -> Subscription:
     ownership.check_reach(unit, events)
-    await _lock_account(unit)
+    await accounts.lock_own(unit)
     if await queries.count_subscriptions(unit) >= MAX_SUBSCRIPTIONS:
         raise Conflict(reason=f"An account has at most {MAX_SUBSCRIPTIONS} webhook subscriptions. Remove one first.")
     signed_with = signing.make_secret() if secret is None else signing.check_secret(secret)
@@ -216,11 +214,6 @@ async def _add(
 async def _reveal(unit: UnitOfWork, action: AuditAction, subscription: Subscription, secret: str) -> RevealedSecret:
     await audit.record(unit, action, subscription.target_url, webhook_id=subscription.id)
     return RevealedSecret(secret, subscription)
-
-
-async def _lock_account(unit: UnitOfWork) -> None:
-    own = select(Account.id).where(Account.id == unit.actor.account_id)
-    await unit.one(own.with_for_update(key_share=True))
 
 
 def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
