@@ -14,7 +14,7 @@ interface SendLaterProps {
 }
 
 export function SendLater({ id, text, onSent }: SendLaterProps) {
-  const [isOpen, setOpen] = useState(false);
+  const [openedAt, setOpenedAt] = useState<Date | null>(null);
   const [isAsked, setAsked] = useState(false);
   const key = useRef({ text: '', value: '' });
   const act = useAct(ReplyLater);
@@ -34,15 +34,19 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
   };
   return (
     <>
-      <Menu opened={isOpen} onChange={setOpen} position="top-end">
+      <Menu
+        opened={openedAt !== null}
+        onChange={(opened) => setOpenedAt(opened ? new Date() : null)}
+        position="top-end"
+      >
         <Menu.Target>
           <Button size="xs" variant="default" disabled={text.trim() === ''} loading={act.isBusy}>
             Send later
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {isOpen &&
-            times(new Date()).map(([label, at]) => (
+          {openedAt &&
+            times(openedAt).map(([label, at]) => (
               <Menu.Item key={label} title={instant(at.toISOString())} onClick={() => void send(at)}>
                 {label}
               </Menu.Item>

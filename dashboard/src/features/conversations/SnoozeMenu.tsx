@@ -33,11 +33,11 @@ interface SnoozeMenuProps {
 }
 
 export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeMenuProps) {
-  const [isOpen, setOpen] = useState(false);
+  const [openedAt, setOpenedAt] = useState<Date | null>(null);
   const act = useAct(Snooze);
   const reopen = useAct(SetStatus);
   useKeys((key) => {
-    if (key === 's') setOpen(true);
+    if (key === 's') setOpenedAt(new Date());
   });
   const snooze = async (until: Date) => {
     const next = nextOf(id);
@@ -46,15 +46,15 @@ export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeM
     void offerUndo(`Put off: ${contact.label}`, () => void reopen.run({ id, status: 'open' }));
   };
   return (
-    <Menu opened={isOpen} onChange={setOpen}>
+    <Menu opened={openedAt !== null} onChange={(opened) => setOpenedAt(opened ? new Date() : null)}>
       <Menu.Target>
         <Button variant="default" size="xs" loading={act.isBusy}>
           Snooze
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {isOpen &&
-          times(new Date()).map(([label, until]) => (
+        {openedAt &&
+          times(openedAt).map(([label, until]) => (
             <Menu.Item key={label} title={instant(until.toISOString())} onClick={() => void snooze(until)}>
               {label}
             </Menu.Item>

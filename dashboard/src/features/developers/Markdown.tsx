@@ -109,7 +109,7 @@ function inline(token: Tokens.Generic): ReactNode {
 }
 
 function link({ href, tokens }: Tokens.Link): ReactNode {
-  if (/^https:/.test(href))
+  if (href.startsWith('https:'))
     return (
       <a href={href} rel="noopener noreferrer">
         {inlines(tokens)}
