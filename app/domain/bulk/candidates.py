@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.bulk import tag_lists
 from app.domain.bulk.mapping import CUSTOM
 from app.domain.bulk.tables import Row
 from app.domain.contacts import custom_fields
@@ -21,6 +22,7 @@ QUOTED = re.compile(r"'[=+\-@\t\r]")
 SCIENTIFIC = re.compile(r"\d[.,]\d+E\+?\d+", re.I)
 LETTERS = re.compile(r"[^\W\d_]")
 NOT_LETTERS = re.compile(r"(?:tel|ext|x)\W*", re.I)
+TRUE, FALSE = frozenset({"yes", "true", "1", "on"}), frozenset({"no", "false", "0", "off"})
 ACTIVE = frozenset({"active", "subscribed", "yes", "true", "1", "optedin", "optin"})
 MAX_REASON = 200
 """The characters of a reason that are kept: it may repeat a cell of any length."""
@@ -90,11 +92,13 @@ class RowReader:
             case "email":
                 found.fields[name] = clean_email(text)
             case "tags":
-                found.tags = clean_tags(re.split(r"[,;|]", text))
+                found.tags = clean_tags(tag_lists.read(text))
             case "pipeline_stage":
                 found.fields[name] = _stage(text)
             case "status":
                 found.opted_out = _is_opted_out(text)
+            case "dnd_sms":
+                found.fields |= {name: True} if _is_true(name, text) else {}
             case _ if name.startswith(CUSTOM):
                 key = name.removeprefix(CUSTOM)
                 declared = next(each for each in self.known if each.key == key)
@@ -129,3 +133,9 @@ def _is_opted_out(text: str) -> bool:
     if word not in ACTIVE | OPTED_OUT:
         raise InvalidInput(reason=f"status must be active or opted_out, not '{text[:40]}'.", field="status")
     return word in OPTED_OUT
+
+
+def _is_true(name: str, text: str) -> bool:
+    if text.lower() not in TRUE | FALSE:
+        raise InvalidInput(reason=f"{name} must be true or false, not '{text[:40]}'.", field=name)
+    return text.lower() in TRUE

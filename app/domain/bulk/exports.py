@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from app.domain.bulk import csv_text, selection
+from app.domain.bulk import csv_text, selection, tag_lists
 from app.domain.bulk.selection import Selection
 from app.domain.contacts import custom_fields
 from app.domain.contacts.models import Contact, CustomField
@@ -86,7 +86,7 @@ def _record(contact: Contact, known: Sequence[CustomField]) -> dict[str, Any]:
 
 def _flat(record: dict[str, Any], known: Sequence[CustomField]) -> Sequence[object]:
     """Return the cells of a record: tags separated by commas, values as the texts that an import reads."""
-    cells = {**record, "tags": ",".join(record["tags"]), "dnd_sms": custom_fields.show(record["dnd_sms"])}
+    cells = {**record, "tags": tag_lists.write(record["tags"]), "dnd_sms": custom_fields.show(record["dnd_sms"])}
     values = record["custom_fields"]
     return [cells[name] for name in COLUMNS] + [
         custom_fields.show(values[each.key]) if each.key in values else "" for each in known

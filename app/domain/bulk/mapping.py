@@ -22,6 +22,7 @@ NAMES = {
     "pipeline_stage": "pipelinestage stage pipeline",
     "source": "source leadsource origin quelle",
     "status": "status optstatus subscriptionstatus",
+    "dnd_sms": "dndsms dnd donotdisturb",
 }
 FIELDS = (*NAMES,)
 """The fields that a column may have, besides `custom.KEY`. `name` is a whole name, divided at its last space."""

@@ -70,7 +70,7 @@ def _events_of(contact: AddedContact) -> Sequence[Event]:
 async def _update(
     unit: UnitOfWork, candidates: Sequence[Candidate], known: dict[str, Contact], wanted: Import
 ) -> dict[str, Outcome]:
-    outcomes, changed = dict[str, Outcome](), list[Contact]()
+    outcomes, changed, silenced = dict[str, Outcome](), list[Contact](), list[Contact]()
     events, now = list[tuple[Event, int]](), unit.clock.now()
     for candidate in candidates:
         contact = known[candidate.phone]
@@ -80,15 +80,17 @@ async def _update(
         outcomes[candidate.phone] = Outcome.unchanged if _facts(contact) == facts else Outcome.updated
         if _facts(contact) != facts:
             changed.append(contact)
+            silenced += [contact] if contact.dnd_sms and not before.dnd_sms else []
             events += [(event, contact.id) for event in changes(contact, before, now)]
     if not wanted.dry_run:
         await loading.save_many(unit, changed)
+        await loading.save_dnd(unit, silenced)
         await outbox.record_many(unit, events)
     return outcomes
 
 
 def _facts(contact: Contact) -> tuple[Any, ...]:
-    return tuple(getattr(contact, name) for name in loading.WRITTEN)
+    return tuple(getattr(contact, name) for name in (*loading.WRITTEN, "dnd_sms"))
 
 
 def _change(contact: Contact, candidate: Candidate, wanted: Import) -> None:

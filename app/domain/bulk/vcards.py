@@ -4,6 +4,7 @@ import quopri
 import re
 from collections.abc import Iterable, Iterator
 
+from app.domain.bulk import tag_lists
 from app.domain.bulk.tables import Row
 
 FIELDS = ["phone", "first_name", "last_name", "email", "tags"]
@@ -12,7 +13,8 @@ FIELDS = ["phone", "first_name", "last_name", "email", "tags"]
 MOBILE = re.compile(r"\b(?:cell|mobile|iphone)\b", re.I)
 WANTED = frozenset({"TEL", "N", "FN", "EMAIL", "CATEGORIES"})
 CHARSET = re.compile(r"charset=([\w.-]+)", re.I)
-SEPARATED = re.compile(r"(?<!\\);")
+SEPARATED, LISTED = re.compile(r"(?<!\\);"), re.compile(r"(?:\\.|[^\\,])+")
+ESCAPED = re.compile(r"\\(.)")
 MAX_HEAD, MAX_PROPERTY = 200, 4000
 """The characters of a property that hold its name and parameters, and those that are read of it."""
 
@@ -88,6 +90,11 @@ def _cells(found: Properties) -> list[str]:
     if not first and not last and "FN" in found:
         first, _, last = found["FN"][0][1].partition(" ")
     email = found.get("EMAIL", [("", "")])[0][1]
-    tags = ",".join(value for _, value in found.get("CATEGORIES", []))
-    cells = [phones[0] if phones else "", first, last, email, tags]
-    return [re.sub(r"\\(.)", r"\1", cell).removeprefix("tel:").strip() for cell in cells]
+    tags = [_unescaped(tag) for _, value in found.get("CATEGORIES", []) for tag in LISTED.findall(value)]
+    cells = [phones[0] if phones else "", first, last, email]
+    return [_unescaped(cell).removeprefix("tel:").strip() for cell in cells] + [tag_lists.write(tags)]
+
+
+def _unescaped(text: str) -> str:
+    """Return a text without the backslashes of RFC 6350, section 3.4; a space is in the place of a line break."""
+    return ESCAPED.sub(lambda found: " " if found[1] in "nN" else found[1], text)

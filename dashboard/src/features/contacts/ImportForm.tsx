@@ -13,7 +13,18 @@ import { ImportPreview } from './queries.ts';
 
 type Preview = NonNullable<ResultOf<typeof ImportPreview>['preview_import']>;
 
-const FIELDS = ['phone', 'first_name', 'last_name', 'name', 'email', 'tags', 'pipeline_stage', 'source', 'status'];
+const FIELDS = [
+  'phone',
+  'first_name',
+  'last_name',
+  'name',
+  'email',
+  'tags',
+  'pipeline_stage',
+  'source',
+  'status',
+  'dnd_sms',
+];
 const SKIPPED = { value: '', label: 'Leave out' };
 const EXISTING = [
   { value: 'update', label: 'Take the values of the file' },

@@ -1,0 +1,138 @@
+"""Exported files that are imported again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.bulk import exports, imports, tag_lists
+from app.domain.bulk.exports import ExportFormat
+from app.domain.bulk.import_rules import Existing, Import
+from app.domain.bulk.selection import Selection
+from app.domain.consent.service import Evidence
+from app.domain.contacts import service as contacts
+from app.domain.contacts.queries import ContactFilter
+from app.domain.conversations import review
+from app.domain.jobs import uploads
+from app.domain.onboarding.service import Opened
+from app.services import Services
+from tests.domain.conftest import Recorded, UnitFor
+from tests.factories.contacts import CONTACTS
+from tests.factories.jobs import advance, read_file
+
+pytestmark = pytest.mark.anyio
+
+TAGS = ["vip", "Berlin, Germany", "a;b|c", '5" pipe', '"quoted"', "back\\slash"]
+
+
+async def import_file(services: Services, unit_for: UnitFor, account: Opened, content: bytes, **rules: Any) -> str:
+    """Import a file; return the report."""
+    async with unit_for(account) as unit:
+        upload = await uploads.create(unit, "people.csv")
+        await uploads.add_part(unit, upload.id, 0, content)
+        job = await imports.begin(unit, Import(upload.id, **rules))
+    await advance(services)
+    return (await read_file(services, job.id)).decode()
+
+
+@given(st.lists(st.text(alphabet='ab",;| ', min_size=1).map(str.strip).filter(bool)))
+def test_tags_are_read_as_they_were_written(tags: list[str]) -> None:
+    assert tag_lists.read(tag_lists.write(tags)) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("a, b;c|d", ["a", "b", "c", "d"]),
+        (',a,," ",', ["a"]),
+        ('"a,b", "say ""hi""" ;c', ["a,b", 'say "hi"', "c"]),
+        ('5" pipe,"a" b,"open', ['5" pipe', '"a" b', '"open']),
+    ],
+)
+def test_tags_are_separated_by_commas_semicolons_or_bars_outside_of_quotes(text: str, tags: list[str]) -> None:
+    assert tag_lists.read(text) == tags
+
+
+@pytest.mark.parametrize("format", [ExportFormat.csv, ExportFormat.vcard])
+async def test_an_exported_contact_has_the_same_names_and_tags_in_the_account_that_imports_it(
+    services: Services, unit_for: UnitFor, account: Opened, new_account: Callable[..., Any], format: ExportFormat
+) -> None:
+    fields: Any = {"phone": "+12025550143", "first_name": "Ann; Lee", "last_name": "O,Neil", "tags": TAGS}
+    async with unit_for(account) as unit:
+        await contacts.create(unit, fields)
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), format)
+    await advance(services)
+    other = await new_account()
+
+    await import_file(services, unit_for, other, await read_file(services, job.id))
+
+    imported = CONTACTS.where(account_id=other.account_id)
+    assert await imported.only(services, *fields) == tuple(fields.values())
+
+
+async def test_persons_who_are_not_to_be_texted_are_not_texted_by_the_account_that_imports_them(
+    services: Services, unit_for: UnitFor, account: Opened, new_account: Callable[..., Any]
+) -> None:
+    async with unit_for(account) as unit:
+        await contacts.create(unit, {"phone": "+12025550143", "dnd_sms": True})
+        await contacts.create(unit, {"phone": "+12025550144"})
+        left = await contacts.create(unit, {"phone": "+12025550145"})
+        await review.record_opt_out(unit, left.id, Evidence("test", "Asked by phone."))
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), ExportFormat.csv)
+    await advance(services)
+    other = await new_account()
+
+    await import_file(services, unit_for, other, await read_file(services, job.id))
+
+    imported = CONTACTS.where(account_id=other.account_id)
+    assert sorted(map(tuple, await imported.read(services, "phone", "dnd_sms", "status"))) == [
+        ("+12025550143", True, "active"),
+        ("+12025550144", False, "active"),
+        ("+12025550145", False, "opted_out"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("existing", "cell", "before", "after"),
+    [
+        (Existing.update, "TRUE", False, True),
+        (Existing.keep, "yes", False, True),
+        (Existing.skip, "true", False, False),
+        (Existing.update, "false", True, True),
+        (Existing.update, "", True, True),
+    ],
+)
+async def test_a_row_sets_do_not_disturb_and_never_lifts_it(
+    services: Services,
+    unit_for: UnitFor,
+    account: Opened,
+    recorded: Recorded,
+    *,
+    existing: Existing,
+    cell: str,
+    before: bool,
+    after: bool,
+) -> None:
+    async with unit_for(account) as unit:
+        await contacts.create(unit, {"phone": "+12025550143", "dnd_sms": before})
+
+    report = await import_file(
+        services, unit_for, account, f"phone,dnd\n+12025550143,{cell}\n".encode(), existing=existing
+    )
+
+    outcome = "unchanged" if before == after else "updated"
+    assert report.splitlines()[1].split(",")[:2] == ["2", outcome]
+    assert await CONTACTS.only(services, "dnd_sms") is after
+    changes = [event["dnd_sms"] for name, event in await recorded() if name == "contact_dnd_changed"]
+    assert changes == ([] if before == after else [True])
+
+
+async def test_an_unclear_do_not_disturb_is_refused_with_its_row(
+    services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    report = await import_file(services, unit_for, account, b"phone,dnd_sms\n+12025550143,perhaps\n")
+
+    assert report.splitlines()[1:] == ["2,invalid,\"dnd_sms must be true or false, not 'perhaps'.\","]
+    assert await CONTACTS.count(services) == 0
