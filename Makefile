@@ -100,7 +100,7 @@ check-contract:
 	@$(BIN)/messaging generate --check
 
 check-architecture:
-	@$(BIN)/pytest --numprocesses 0 --verbosity 2 tests/architecture
+	@$(BIN)/pytest --numprocesses 0 --verbosity 2 --confcutdir tests/architecture tests/architecture
 
 # A stamp for each kind of environment: while locks and pyproject.toml stand still, nothing is done.
 .venv/development: requirements-dev.lock .venv/runtime

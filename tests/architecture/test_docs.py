@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from configparser import RawConfigParser
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from typer import Context
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from app.bootstrap import jobs as _jobs  # noqa: F401 - EVENTS lacks the events of the areas otherwise
 from app.cli.commands import HELP, app
 from app.cli.usage import UsageError
 from app.domain.accounts.scopes import AUTOMATION, AUTOMATION_LIMIT, Scope
@@ -148,11 +150,8 @@ def test_no_page_uses_a_word_that_the_glossary_has_replaced(page: Path):
 def test_the_table_of_commands_has_every_command_of_every_group():
     rows = re.findall(r"^\| (`.*?) \| (`.*) \|$", (ROOT / "docs" / "operating.md").read_text(), re.M)
     listed = {name: set(re.findall(r"`(\S+?)`", row)) for names, row in rows for name in re.findall("`(.+?)`", names)}
-    command = get_command(app)
-    assert isinstance(command, TyperGroup)
-    groups = {name: each for name, each in command.commands.items() if isinstance(each, TyperGroup)}
 
-    commands = {name: set(group.list_commands(Context(group))) for name, group in groups.items()}
+    commands = {name: set(group.list_commands(Context(group))) for name, group in groups().items()}
 
     assert sum(map(len, commands.values())) > 100
     assert [f"{name} {each}" for name, found in commands.items() for each in found - listed.get(name, set())] == []
@@ -174,6 +173,14 @@ def test_the_table_of_scopes_has_every_scope_with_its_place_in_auto_keys():
     assert rows == {scope: "yes" if scope in usual else "by choice" if scope in limit else "no" for scope in Scope}
 
 
+@cache
+def groups() -> dict[str, TyperGroup]:
+    """Return the groups of commands by their names."""
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    return {name: each for name, each in command.commands.items() if isinstance(each, TyperGroup)}
+
+
 def commands_of(page: Path) -> list[list[str]]:
     """Return the words of the commands of a page: those of its blocks, and those in its text that have arguments."""
     text = page.read_text()
@@ -185,10 +192,8 @@ def commands_of(page: Path) -> list[list[str]]:
 
 def is_refused(words: list[str]) -> bool:
     """Return whether a command of a group lacks an argument, or has an option that it does not know."""
-    command = get_command(app)
-    assert isinstance(command, TyperGroup)
-    group = command.commands.get(words[0])
-    if not isinstance(group, TyperGroup):
+    group = groups().get(words[0])
+    if group is None:
         return False
     context = Context(group, **HELP)  # a command keeps the options for help of the first context that it sees
     found = group.get_command(context, words[1])

@@ -3,9 +3,8 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
+from tests.architecture.sources import TESTS, files_of_tests
 
 SQL_UNDER_TEST = ("chaos", "db", "factories")
 """Folders that may spell any statement: what they test is the database, or they are the factories."""
@@ -54,9 +53,9 @@ def is_statement(method: ast.Attribute) -> bool:
 
 def test_statements_are_spelled_in_the_factories_and_where_the_sql_is_under_test():
     found = Counter[str]()
-    for path in TESTS.rglob("*.py"):
+    for path, text in files_of_tests().items():
         name = path.relative_to(TESTS)
         if name.parts[0] not in SQL_UNDER_TEST:
-            found[str(name)] += sum(1 for _ in statements(path.read_text()))
+            found[str(name)] += sum(1 for _ in statements(text))
 
     assert dict(+found) == LEFT

@@ -3,12 +3,10 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from app.bootstrap import METADATA
 from app.db.base import Base
-
-APP = Path(__file__).parents[2] / "app"
+from tests.architecture.sources import Module, modules
 
 
 def owner(module: str) -> str:
@@ -34,34 +32,28 @@ REGISTERS = frozenset({"DeletedTable", "ExportedTable", "Table", "find_values", 
 """Calls whose first argument is the name of a table."""
 
 
-def statements(tree: ast.AST) -> Iterator[str]:
+def statements(nodes: list[ast.AST]) -> Iterator[str]:
     """Walk over the texts of a module that are SQL, or the name of a table in a register."""
-    for node in ast.walk(tree):
+    prose = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         match node:
-            case ast.Expr(value=ast.Constant()):
-                continue
+            case ast.Constant(value=str(text)) if node not in prose and STATEMENT.search(text):
+                yield text
             case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(text)), *_]) if name in REGISTERS:
                 yield text
             case _:
-                yield from filter(STATEMENT.search, texts(node))
+                continue
 
 
-def texts(node: ast.AST) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Constant) and isinstance(child.value, str):
-            yield child.value
-
-
-def foreign(path: Path) -> list[str]:
+def foreign(module: Module) -> list[str]:
     """Return the tables of other packages that the SQL of a module names."""
-    package = owner(".".join(("app", *path.relative_to(APP).parts)).removesuffix(".py"))
-    named = [name for text in statements(ast.parse(path.read_text())) for name in TABLE.findall(text)]
+    package = owner(module.name.removesuffix(".py").replace("/", "."))
+    named = [name for text in statements(module.nodes) for name in TABLE.findall(text)]
     return [name for name in named if OWNERS[name] != package]
 
 
 def test_sql_names_no_table_of_another_package():
-    paths = [path for path in APP.rglob("*.py") if "migrations" not in path.parts]
-    found = {str(path.relative_to(APP)): foreign(path) for path in paths}
+    found = {module.name: foreign(module) for module in modules()}
 
     assert {name: tables for name, tables in found.items() if tables} == {}
 
@@ -73,8 +65,7 @@ def test_a_row_with_a_lease_counts_its_leases_in_a_column_of_that_name():
 
 
 def test_a_statement_that_locks_a_batch_names_its_rows_by_an_array():
-    paths = [path for path in APP.rglob("*.py") if "migrations" not in path.parts]
-    found = {str(path.relative_to(APP)): JOINED_BATCH.findall(path.read_text()) for path in paths}
+    found = {module.name: JOINED_BATCH.findall(module.text) for module in modules()}
 
     assert {name: batches for name, batches in found.items() if batches} == {}
     assert JOINED_BATCH.search("DELETE FROM t WHERE id IN (SELECT id FROM t WHERE f(a) ORDER BY id LIMIT 5 FOR UPDATE)")
