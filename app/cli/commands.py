@@ -56,6 +56,8 @@ def main() -> None:
         if not _is_for_user(problem):
             raise
         sys.exit(f"messaging: {problem}")
+    finally:
+        gc.keep()
 
 
 def _complain(fault: Any) -> NoReturn:

@@ -15,3 +15,8 @@ def parsed_once() -> Iterator[None]:
     """Release the parsed sources before the collector runs at the end: it takes a second with them."""
     yield
     modules.cache_clear()
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the objects made during loading from garbage collection."""
+    gc.keep()

@@ -10,7 +10,9 @@ HELPERS = {TESTS / "waiting.py", TESTS / "bounds.py"}
 ENDLESS = {"communicate", "get", "join", "readline", "recv", "wait", "wait_closed"}
 """Methods that, awaited without an argument, wait for another task, process or peer."""
 
-SUSPECT = re.compile(rf"\.(?:{'|'.join(sorted(ENDLESS))})\(\s*\)|\basyncio\.(?:wait|Future)\(|^\s*while\b", re.M)
+SUSPECT = re.compile(
+    rf"\b(?:{'|'.join(sorted(ENDLESS))})\s*\((?:\s|#.*)*\)|\basyncio\s*\.\s*(?:wait|Future)\b|^\s*while\b", re.M
+)
 """The text of every wait that may lack a bound: the files without it are not parsed, which takes seconds."""
 
 

@@ -35,7 +35,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     """Provide a function that runs `messaging …` in an empty folder and environment."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(gc, "pause", lambda: None)  # this process continues
+    for name in ("pause", "keep"):
+        monkeypatch.setattr(gc, name, lambda: None)  # this process continues
     for name in ("DATABASE_URL", "REDIS_URL", "PORT"):
         monkeypatch.delenv(name, raising=False)
 
