@@ -292,7 +292,8 @@ async def dial(url: str, *, statement_seconds: float = 0, **options: Any) -> Any
         await connection.execute(f"{PREFER_INDEXES}; {_END_IDLE}")
         if statement_seconds:
             await connection.execute(f"SET statement_timeout = {math.ceil(1000 * statement_seconds)}")
-        if keepalive.watch(connection._transport.get_extra_info("socket"), keepalive.SERVERS):
+        transport = connection._transport  # noqa: SLF001 - asyncpg has no public name for it
+        if keepalive.watch(transport.get_extra_info("socket"), keepalive.SERVERS):
             await connection.execute(_WATCH_CLIENT)
     except BaseException:  # nobody would close a connection whose opening is canceled
         connection.terminate()

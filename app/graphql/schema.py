@@ -185,7 +185,7 @@ schema = strawberry.Schema(
     types=[*UPDATES.values(), *ITEMS],
     config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS, relay_max_results=200),
 )
-CORE = schema._schema
+CORE = schema._schema  # noqa: SLF001 - it has no public name
 """The graphql-core schema that operations are run on."""
 
 

@@ -35,6 +35,10 @@ def length(function: Function) -> int:
     return (function.end_lineno or function.lineno) - function.lineno + 1
 
 
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
 def public(node: ast.Module | ast.ClassDef) -> Iterator[Definition]:
     for child in node.body:
         if isinstance(child, Definition) and not child.name.startswith("_") and not described(child):
@@ -125,6 +129,31 @@ def test_a_parameter_has_a_type_unless_it_takes_any_value():
     }
 
     assert bare == UNTYPED
+
+
+def test_a_private_name_is_used_in_its_module():
+    unused = [
+        f"{module.name}:{node.lineno} {node.name}"
+        for module in modules()
+        for node in module.nodes
+        if isinstance(node, Definition) and is_private(node.name) and not node.decorator_list
+        if len(re.findall(rf"\b{node.name}\b", module.text)) == 1
+    ]
+
+    assert unused == []
+
+
+def test_no_module_imports_a_private_name_of_another():
+    imported = [
+        f"{module.name}:{node.lineno} {alias.name}"
+        for module in modules()
+        for node in module.nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if is_private(alias.name)
+    ]
+
+    assert imported == []
 
 
 def test_a_limit_of_the_contract_is_a_constant_of_the_domain():
