@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
+from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
@@ -86,7 +87,7 @@ def _function(command: "Command") -> Callable[..., None]:
             value = value[offset : offset + first]
         typer.echo(tables.as_json(value) if json else tables.as_text(value))
 
-    run.__signature__ = Signature(list(_parameters(command)))  # pyright: ignore[reportFunctionMemberAccess]
+    run.__signature__ = Signature(list(_parameters(command)))  # pyrefly: ignore[missing-attribute]
     run.__annotations__ = {}
     return run
 
@@ -121,14 +122,14 @@ def _argument(variable: "Variable") -> Any:
 
 
 def _option(variable: "Variable") -> Any:
-    kind = list[_plain_type(variable)] if variable.many else _type(variable)
+    kind: Any = GenericAlias(list, _plain_type(variable)) if variable.many else _type(variable)
     kind = kind if variable.required or variable.many else kind | None
     return Annotated[kind, typer.Option(help=_help(variable), **_bounds(variable))]
 
 
 def _type(variable: "Variable") -> Any:
     if names := variable.single.get("enum"):
-        return Literal[tuple(names)]
+        return Literal[tuple(names)]  # pyrefly: ignore[invalid-literal]
     return _plain_type(variable)
 
 

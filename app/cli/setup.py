@@ -1,6 +1,6 @@
 """Database work of the commands: migrate, create accounts and keys, grant credits."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
@@ -256,7 +256,7 @@ async def connect(settings: Settings) -> AsyncGenerator[Services]:
 
 
 @contextmanager
-def _staying(url: str) -> Iterator[None]:
+def _staying(url: str) -> Generator[None]:
     """Raise `DatabaseAway` where the connection ends before the work does."""
     try:
         yield
@@ -269,7 +269,7 @@ def _staying(url: str) -> Iterator[None]:
 
 
 @contextmanager
-def _reaching(url: str) -> Iterator[None]:
+def _reaching(url: str) -> Generator[None]:
     try:
         yield
     except (*UNREACHABLE, DBAPIError) as problem:

@@ -104,7 +104,7 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, Mapping) and len(value) == 1 and not isinstance(value, Named):
         return _cell(*value.values())
-    if isinstance(value, Mapping | list):
+    if isinstance(value, (Mapping, list)):
         text = ", ".join(value) if _is_words(value) else orjson.dumps(value).decode()
     else:
         text = str(value)

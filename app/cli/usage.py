@@ -1,6 +1,6 @@
 """Messages for usage errors."""
 
-from typing import Any, cast
+from typing import Any
 
 import typer
 from pydantic import ValidationError
@@ -35,9 +35,9 @@ def _sentence(fault: Any) -> str:
 
 
 def _allowed(error: ErrorDetails) -> str:
-    kind, message = error["type"], cast(str, error["msg"])
+    kind, message = error["type"], error["msg"]
     if kind in _LIMITS:
-        return _LIMITS[kind].format(**error["ctx"])  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        return _LIMITS[kind].format(**error.get("ctx", {}))
     if _CHOICES in message:
         return f"one of {message.partition(_CHOICES)[2].removesuffix('.')}"
     return _KINDS.get(kind.partition("_")[0]) or message.removeprefix("Input should be ")

@@ -223,6 +223,10 @@ class Database:
         await self.engine.dispose()
 
 
+def _to_json(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
 async def connect(url: str, size: int, statement_seconds: float = 0) -> Database:
     """Connect to a `postgresql://` address with at most twice `size` connections.
 
@@ -234,7 +238,7 @@ async def connect(url: str, size: int, statement_seconds: float = 0) -> Database
         pool_size=size,
         max_overflow=0,
         hide_parameters=True,
-        json_serializer=lambda value: orjson.dumps(value).decode(),
+        json_serializer=_to_json,
         json_deserializer=orjson.loads,
     )
     pool = _LendingPool(
@@ -344,13 +348,21 @@ async def _keep(connection: asyncpg.Connection) -> None:
         await connection.execute("SELECT 1")
 
 
+def _to_jsonb(value: object) -> bytes:
+    return b"\x01" + orjson.dumps(value)
+
+
+def _from_jsonb(raw: bytes) -> Any:
+    return orjson.loads(raw[1:])
+
+
 async def _prepare(connection: asyncpg.Connection) -> None:
     """Translate JSON."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
-        encoder=lambda value: b"\x01" + orjson.dumps(value),
-        decoder=lambda raw: orjson.loads(raw[1:]),
+        encoder=_to_jsonb,
+        decoder=_from_jsonb,
         format="binary",
     )
     await connection.set_type_codec(

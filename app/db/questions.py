@@ -37,7 +37,8 @@ class Questions:
         return await question.answer
 
     def _start(self) -> None:
-        asked, self._asked = self._asked, []
+        asked = self._asked
+        self._asked = []
         task = asyncio.get_running_loop().create_task(self._answer(asked))
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)

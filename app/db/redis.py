@@ -14,8 +14,8 @@ AWAY = (RedisError, OSError, RuntimeError)
 
 def open_redis(url: str, seconds: float, **options: Any) -> Redis:
     """Return a client with a timeout in seconds for connections and replies."""
-    waits = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
-    return Redis.from_url(url, **socket_options(url), **{**waits, **options})  # pyright: ignore[reportArgumentType]
+    options = {"socket_connect_timeout": seconds, "socket_timeout": seconds, **options}
+    return Redis.from_url(url, **socket_options(url), **options)
 
 
 def open_blocking_redis(url: str, seconds: float, **options: Any) -> redis.Redis:

@@ -85,7 +85,7 @@ async def _open(url: str) -> AsyncGenerator[asyncpg.Connection | None]:
     """Open a connection for a block; None if the database is unreachable."""
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
         yield None
         return
     try:
@@ -109,8 +109,10 @@ async def _find_revision(connection: asyncpg.Connection) -> str | None:
     except asyncpg.SyntaxOrAccessError:
         return None
     found = _Found(*row) if row else None
-    if found is None or found.revision in _known():
-        return found and found.revision
+    if found is None:
+        return None
+    if found.revision in _known():
+        return found.revision
     if found.oldest_code in _known():
         return newest()
     raise SchemaAhead(

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -138,7 +138,7 @@ class Supervised:
 
 
 @contextmanager
-def _signals() -> Iterator[socket.socket]:
+def _signals() -> Generator[socket.socket]:
     """Write the numbers of received signals to a socket.
 
     A handler alone does not suffice: a signal just before a wait would not end it.
@@ -169,7 +169,7 @@ def _wait(signals: socket.socket, running: Sequence[Supervised]) -> set[int]:
     """Wait for signals or the next due start; return the numbers of the signals."""
     due = [each.due_at for each in running if each.due_at is not None]
     timeout = max(0.0, min(due) - time.monotonic()) if due else None
-    ready, _, _ = select.select([signals], [], [], timeout)
+    ready, _, _ = select.select([signals], (), (), timeout)
     return set(signals.recv(1024)) if ready else set()
 
 

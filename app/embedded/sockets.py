@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,7 +17,7 @@ PROGRAMS = "programs"
 
 
 @contextmanager
-def socket_folder(account: Account) -> Iterator[Path]:
+def socket_folder(account: Account) -> Generator[Path]:
     """Create a folder that only `account` may enter, and remove it at the end; also remove those of killed runs."""
     _remove_abandoned()
     # Hidden from `_remove_abandoned` until it is locked.

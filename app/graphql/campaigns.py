@@ -162,7 +162,7 @@ class Campaign:
     )
     def local_at_of(self) -> str | None:
         """Return the local time, without a zone."""
-        return self.local_at and self.local_at.isoformat(timespec="minutes")
+        return self.local_at.isoformat(timespec="minutes") if self.local_at else None
 
     @strawberry.field(name="audience", graphql_type=CampaignAudience, description="The contacts that it reaches.")
     def audience_of(self) -> CampaignAudience:

@@ -141,18 +141,20 @@ class PhoneConsent:
     @classmethod
     def of(cls, found: evidence.PhoneConsent) -> "PhoneConsent":
         """Return the state and the records of a phone, as the contract shows them."""
-        held, blocked = found.hold, found.suppression
-        shown = blocked and Suppression(
-            reason=SuppressionReason(blocked.reason), keyword=blocked.keyword, created_at=blocked.created_at
-        )
-        asked = found.opt_in_request
         return cls(
             phone=found.phone,
-            suppression=shown,
-            held_until=held.held_until if held else None,
-            opt_in_request=asked
-            and OptInRequest(keyword=asked.keyword, question=asked.question, expires_at=asked.expires_at),
+            suppression=_suppression(found.suppression) if found.suppression else None,
+            held_until=found.hold.held_until if found.hold else None,
+            opt_in_request=_opt_in_request(found.opt_in_request) if found.opt_in_request else None,
         )
+
+
+def _suppression(blocked: models.Suppression) -> Suppression:
+    return Suppression(reason=SuppressionReason(blocked.reason), keyword=blocked.keyword, created_at=blocked.created_at)
+
+
+def _opt_in_request(asked: models.OptInRequest) -> OptInRequest:
+    return OptInRequest(keyword=asked.keyword, question=asked.question, expires_at=asked.expires_at)
 
 
 @strawberry.type(description="Links to the evidence of a phone's consent. Every holder of a link can read it.")

@@ -138,8 +138,8 @@ class DuplicateQuery:
         shown = await merging.preview(info.context.unit, Merge(into_id, from_id, take or ()))
         return MergePreview(
             preview_id=shown.preview_id,
-            into=shown.into,  # pyright: ignore[reportArgumentType] - resolved from the row
-            merged=shown.other,  # pyright: ignore[reportArgumentType] - resolved from the row
+            into=shown.into,  # pyrefly: ignore[bad-argument-type] - resolved from the row
+            merged=shown.other,  # pyrefly: ignore[bad-argument-type] - resolved from the row
             fields=[
                 MergedField(name=each.name, value=_text(each.value), discarded=_text(each.discarded))
                 for each in shown.fields
@@ -178,5 +178,5 @@ class DuplicateMutation:
 
 def _text(value: object) -> str | None:
     if isinstance(value, list):
-        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return ", ".join(map(str, value))
     return None if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)

@@ -83,7 +83,7 @@ class InboundWebhook:
     @strawberry.field(description="The integration: its address, its health, and whether it is paused.")
     def integration(self) -> Integration:
         """Return the integration."""
-        return self  # pyright: ignore[reportReturnType]
+        return self  # pyrefly: ignore[bad-return]
 
     @strawberry.field(description="The path of the contact's phone.")
     def phone(self) -> str:
@@ -205,7 +205,7 @@ class InboundWebhookMutation:
         """Add a webhook."""
         ports = info.context.services.intake.ports
         added, secret = await service.add_webhook(info.context.unit, ports, name, actions.read())
-        return NewInboundWebhook(secret=secret, webhook=added)  # pyright: ignore[reportArgumentType]
+        return NewInboundWebhook(secret=secret, webhook=added)  # pyrefly: ignore[bad-argument-type]
 
     @strawberry.mutation(
         graphql_type=InboundWebhook,
@@ -225,7 +225,7 @@ class InboundWebhookMutation:
         ] = None,
     ) -> models.Integration:
         """Change a webhook."""
-        return await service.update_webhook(info.context.unit, id, name, actions and actions.read())
+        return await service.update_webhook(info.context.unit, id, name, actions.read() if actions else None)
 
 
 def _actions(webhook: object) -> dict[str, Any]:

@@ -207,5 +207,5 @@ async def _made(info: Info, made: clients.Made) -> NewOauthClient:
     return NewOauthClient(
         client_id=client.client_id,
         client_secret=secret,
-        client=await queries.show_client(info.context.unit, client),  # pyright: ignore[reportArgumentType]
+        client=await queries.show_client(info.context.unit, client),  # pyrefly: ignore[bad-argument-type]
     )

@@ -295,10 +295,10 @@ def _how_to(payments: service.Payments) -> str:
 def _method(card: gateway.Card | None, how_to: str) -> PaymentMethod:
     return PaymentMethod(
         is_configured=card is not None,
-        kind=card and card.kind,
-        brand=(card and card.brand) or None,
-        last_four=(card and card.last_four) or None,
-        expires_month=card and card.expires_month,
-        expires_year=card and card.expires_year,
+        kind=card.kind if card else None,
+        brand=(card.brand or None) if card else None,
+        last_four=(card.last_four or None) if card else None,
+        expires_month=card.expires_month if card else None,
+        expires_year=card.expires_year if card else None,
         how_to=how_to,
     )

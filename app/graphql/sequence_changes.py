@@ -148,7 +148,9 @@ class SequenceDraftQuery:
         window: Annotated[SequenceWindowInput | None, strawberry.argument(description=WINDOW)] = None,
     ) -> list[PlannedText]:
         """Return the planned texts."""
-        return await previews.preview_draft(info.context.unit, _steps(steps), window and window.read(), contact_id)
+        return await previews.preview_draft(
+            info.context.unit, _steps(steps), window.read() if window else None, contact_id
+        )
 
 
 @strawberry.type
@@ -185,7 +187,7 @@ class SequenceMutation:
         unit, wanted = info.context.unit, _steps(steps)
         fields: SequenceFields = {
             "exits": (exits or SequenceExitsInput()).read(),
-            "window": window and window.read(),
+            "window": window.read() if window else None,
             "re_enroll_after_days": re_enroll_after_days,
             "skips_refused": skips_refused,
         }

@@ -5,7 +5,7 @@ An announcement contains no updates: a woken stream reads them from the database
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
@@ -93,7 +93,8 @@ class Watch:
 
     def take_present(self) -> Sequence[Presence]:
         """Return the presences since the last call, the oldest first."""
-        present, self._present = list(self._present.values()), {}
+        present = list(self._present.values())
+        self._present.clear()
         return present
 
     def wake(self, *, stopping: bool = False) -> None:
@@ -124,7 +125,7 @@ class Listener:
         self._warnings = Throttle()
 
     @contextmanager
-    def watch(self, account_id: int) -> Iterator[Watch]:
+    def watch(self, account_id: int) -> Generator[Watch]:
         """Give a watch for the announcements of an account; raise `TooManyStreams` at the limit of an account."""
         if len(self._watches[account_id]) >= MAX_STREAMS:
             raise TooManyStreams(limit=MAX_STREAMS)
@@ -178,11 +179,11 @@ class Listener:
             await channel.subscribe(CHANNEL, PRESENCE)
             self._wake(list(self._watches))  # for announcements before the subscription
             while True:
-                notice = await channel.get_message(timeout=QUIET_SECONDS)
-                if notice and notice["channel"] == PRESENCE.encode():
-                    self._show(orjson.loads(notice["data"]))
-                elif notice:
-                    self._wake(orjson.loads(notice["data"]))
+                match await channel.get_message(timeout=QUIET_SECONDS):
+                    case {"channel": place, "data": bytes(data)} if place == PRESENCE.encode():
+                        self._show(orjson.loads(data))
+                    case {"data": bytes(data)}:
+                        self._wake(orjson.loads(data))
 
     def _wake(self, accounts: Sequence[int], *, stopping: bool = False) -> None:
         for account_id in accounts:
@@ -190,6 +191,6 @@ class Listener:
                 watch.wake(stopping=stopping)
 
     def _show(self, told: dict[str, Any]) -> None:
-        presence = Presence(**{**told, "at": datetime.fromisoformat(told["at"])})
+        presence = Presence(**told | {"at": datetime.fromisoformat(told["at"])})
         for watch in self._watches.get(presence.account_id, ()):
             watch.show(presence)

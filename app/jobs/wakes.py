@@ -43,5 +43,6 @@ class Wakes:
         async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
             await channel.subscribe(WAKE)
             while True:
-                if notice := await channel.get_message(timeout=QUIET_SECONDS):
-                    self._wake(notice["data"].decode())
+                match await channel.get_message(timeout=QUIET_SECONDS):
+                    case {"data": bytes(topic)}:
+                        self._wake(topic.decode())

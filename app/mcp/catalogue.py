@@ -136,7 +136,7 @@ def _refused_late(operation: Operation, tool: Tool, preview: Operation | None) -
 
 
 def _entry(operation: Operation, tool: Tool) -> Json:
-    accepts = {"required": [], **_shortened(operation.accepts)}
+    accepts: Json = {"required": [], **_shortened(operation.accepts)}
     if tool.confirmation:
         accepts["properties"][ARGUMENT] = SCHEMA
     return {

@@ -3,7 +3,7 @@
 from functools import partial
 
 from mcp.server.context import ServerRequestContext
-from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     ClientCapabilities,
@@ -57,7 +57,7 @@ async def _ask_within_call(context: ServerRequestContext, question: Question) ->
         return None
     try:
         return _agrees(await context.session.elicit_form(question.text, FORM, context.request_id))
-    except (MCPError, NoBackChannelError):
+    except MCPError:
         return None
 
 

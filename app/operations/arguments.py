@@ -281,7 +281,7 @@ def _boolean(value: object, name: str) -> bool:
 def _any(value: object, name: str, depth: int = 1) -> Any:
     if isinstance(value, str):
         return _string(value, name)
-    if not isinstance(value, list | dict):
+    if not isinstance(value, (list, dict)):
         return value
     if depth > MAX_DEPTH:
         raise Unacceptable(name, TOO_DEEP)

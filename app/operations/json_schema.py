@@ -145,8 +145,9 @@ class Schemas:
 
 def limits_of(node: InputValueDefinitionNode | None, schema: GraphQLSchema) -> Json:
     """Return the limits that `@constraint` sets on an argument or input field, as keywords of JSON Schema."""
-    values = next(iter(directive_values("constraint", node, schema)), {})
-    return {_KEYWORDS[name]: value for name, value in values.items() if value is not None}
+    for values in directive_values("constraint", node, schema):
+        return {_KEYWORDS[name]: value for name, value in values.items() if value is not None}
+    return {}
 
 
 def limited(schema: Json, limits: Json) -> Json:
@@ -186,7 +187,7 @@ def _only_fragment(nodes: Sequence[FieldNode]) -> str | None:
 
 def _words(kind: GraphQLEnumType) -> str:
     values = [f"- `{name}`: {value.description}" for name, value in kind.values.items() if value.description]
-    return "\n".join(filter(None, [kind.description, *values]))
+    return "\n".join([kind.description, *values] if kind.description else values)
 
 
 def _described(schema: Json, description: str | None) -> Json:

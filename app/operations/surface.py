@@ -105,13 +105,13 @@ class Resource:
 def read_rest(node: OperationDefinitionNode, schema: GraphQLSchema) -> tuple[Rest, ...]:
     """Return the endpoints of an operation."""
     found = directive_values("rest", node, schema)
-    return tuple(Rest(**{**values, "headers": tuple(values["headers"])}) for values in found)
+    return tuple(Rest(**values | {"headers": tuple(values["headers"])}) for values in found)
 
 
 def read_tool(node: OperationDefinitionNode, schema: GraphQLSchema) -> Tool | None:
     """Return the tool of an operation."""
     for values in directive_values("tool", node, schema):
-        return Tool(**{**values, "aliases": tuple(values["aliases"])})
+        return Tool(**values | {"aliases": tuple(values["aliases"])})
     return None
 
 

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -59,7 +59,7 @@ class UnexpectedAnswer(ConnectionError):
 
 
 @contextmanager
-def refusals(carrier: str) -> Iterator[None]:
+def refusals(carrier: str) -> Generator[None]:
     """Turn an answer of 4xx into `ConnectionRefused`, which names the carrier."""
     try:
         yield

@@ -60,7 +60,7 @@ def text(source: Mapping[str, Any], name: str) -> str:
 
 def scalar(value: object) -> str:
     """Return a value as text; structures have none. NUL, which PostgreSQL does not store, is left out."""
-    if value is None or isinstance(value, dict | list):
+    if value is None or isinstance(value, (dict, list)):
         return ""
     written = str(value).lower() if isinstance(value, bool) else str(value)
     return written.replace("\0", "").encode(errors="replace").decode().strip()[:MAX_TEXT]

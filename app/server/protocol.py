@@ -1,7 +1,7 @@
 """HTTP/1.1 with limits: uvicorn's protocol limits neither the size of a request's head nor its time."""
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -34,11 +34,11 @@ class BoundedHttp(HttpToolsProtocol):
     answered after the previous requests, and closes the connection.
     """
 
-    config: BoundedConfig
+    config: BoundedConfig  # pyrefly: ignore[bad-override-mutable-attribute]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.timeout_keep_alive = cast(int, self.config.timeout_keep_alive)
+        self.timeout_keep_alive = self.config.timeout_keep_alive
         self._limits = self.config.limits
         self._in_body = False
         self._received = 0

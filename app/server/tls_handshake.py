@@ -32,7 +32,7 @@ class TlsHandshake(asyncio.Protocol):
         self._connections: set[Any] = server_state.connections
         self._work: asyncio.Task[None] | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyrefly: ignore[bad-override]
         """Take a connection; when there are too many, close one that is idle, or else this one."""
         self.transport = transport
         if self._config.admit(transport, len(self._connections)):
@@ -84,7 +84,7 @@ class SecuredHttp(BoundedHttp):
 
     handshake: TlsHandshake
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Take the connection over from its handshake, which is counted no more."""
         self.handshake.discard()
         super().connection_made(transport)

@@ -19,7 +19,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     Reading is paused while the client does not read, so that queued responses, pongs included, stay limited.
     """
 
-    config: BoundedConfig
+    config: BoundedConfig  # pyrefly: ignore[bad-override-mutable-attribute]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -133,7 +133,7 @@ def load() -> Settings:
             [near] = difflib.get_close_matches(field, known, 1, 0)
             raise UnknownSetting(f"{name} is not a setting. Did you mean {known[near]}?")
     try:
-        return Settings()  # pyright: ignore[reportCallIssue]
+        return Settings()
     except ValidationError as problem:
         raise InvalidSetting(sentences.refuse(Settings.model_fields, known, problem.errors()[0])) from None
 

@@ -5,7 +5,7 @@ prometheus_client gives each process files of its own, 64 KiB or more each, and 
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ ENDED, LOCK = "ended", "lock"
 
 
 @contextmanager
-def folded(folder: Path) -> Iterator[None]:
+def folded(folder: Path) -> Generator[None]:
     """Fold the counts of ended processes; no other process folds within the block, so that each count is read once."""
     with (folder / LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

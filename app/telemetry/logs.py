@@ -79,7 +79,7 @@ def _renderer(format: Literal["json", "pretty"]) -> Processor:
 def _masked(key: str, value: object) -> Any:
     if isinstance(value, dict):
         return {name: _masked(str(name), inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, (list, tuple, set, frozenset)):
         return [_masked(key, inner) for inner in value]
     if key in TEXT_KEYS and isinstance(value, str | bytes):
         return f"<{len(value)} characters>"

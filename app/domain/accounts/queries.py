@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, select, text
 
 from app.db.engine import Database
 from app.domain.accounts.credentials import ENDS, FOLLOW, MADE_WITH, own_creators, sees_all
@@ -200,12 +200,22 @@ async def _show_all(unit: UnitOfWork, kind: KeyKind | None = None) -> list[Shown
 
 async def _show(unit: UnitOfWork, statement: str, **values: Any) -> list[ShownKey]:
     asked = text(statement).bindparams(account_id=unit.actor.account_id, now=unit.clock.now(), **values)
-    rows = (await unit.execute(asked)).mappings()
-    return [_shown(**row) for row in rows]
+    return [_shown(row) for row in await unit.execute(asked)]
 
 
-def _shown(*, scopes: list[str], roles: list[str] | None, **columns: Any) -> ShownKey:
-    return ShownKey(scopes=sorted(_scopes(scopes, roles)), **columns)
+def _shown(row: Row[Any]) -> ShownKey:
+    return ShownKey(
+        id=row.id,
+        name=row.name,
+        prefix=row.prefix,
+        last_four=row.last_four,
+        scopes=sorted(_scopes(row.scopes, row.roles)),
+        created_by=row.created_by,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        last_used_at=row.last_used_at,
+        revoked_at=row.revoked_at,
+    )
 
 
 def _scopes(given: Sequence[str], roles: Sequence[str] | None) -> frozenset[str]:

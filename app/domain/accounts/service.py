@@ -96,8 +96,7 @@ def _checked(fields: AccountFields) -> dict[str, Any]:
         values["support_contact"] = plain_line("support_contact", fields["support_contact"] or "")
     if "time_zone" in fields:
         values["time_zone"] = time_zones.checked(fields["time_zone"]) if fields["time_zone"] else None
-    for name in SWITCHES & fields.keys():
-        values[name] = fields[name]
+    values |= {name: value for name, value in fields.items() if name in SWITCHES}
     if "weekly_cap" in fields:
         values["weekly_cap"] = _weekly_cap(fields["weekly_cap"])
     return values

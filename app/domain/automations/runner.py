@@ -207,12 +207,12 @@ class AutomationRunner:
         """Execute an action; return whether the next one follows at once."""
         action = row.actions[place]
         try:
-            match action:
-                case {"kind": "ask_opt_in"}:
+            match action["kind"]:
+                case "ask_opt_in":
                     await self._ask(row, place, action)
-                case {"kind": "send"}:
+                case "send":
                     await self._send(row, place, action)
-                case {"kind": "wait"}:
+                case "wait":
                     await self._wait(row, place, action)
                     return False
                 case _:

@@ -65,15 +65,15 @@ async def check(unit: UnitOfWork, given: GivenTrigger) -> Trigger:
 
 def describe(trigger: Trigger) -> str:
     """Return a trigger in words."""
-    match trigger:
-        case {"kind": "event"}:
+    match trigger["kind"]:
+        case "event":
             where = [f"{each['field']} {each['op']} {each['value']}" for each in trigger["where"]]
             return " and ".join([f"the event {trigger['event']}", *where])
-        case {"kind": "missed_reply"}:
+        case "missed_reply":
             return f"a contact waits {trigger['hours']} hours for a reply"
-        case {"kind": "birthday"}:
+        case "birthday":
             return f"{trigger['field']} is today, at {_clock(trigger['minute'])}"
-        case {"kind": "schedule"}:  # pragma: no branch - no kind is left
+        case "schedule":  # pragma: no branch - no kind is left
             days = [DAYS[day - 1] for day in trigger["weekdays"]]
             return f"{'every day' if len(days) == len(DAYS) else ', '.join(days)} at {_clock(trigger['minute'])}"
 
@@ -95,10 +95,10 @@ def matches(trigger: EventTrigger, payload: Mapping[str, object]) -> bool:
 
 def next_at(trigger: Trigger, now: datetime, zone: str | None) -> datetime | None:
     """Return the next time at which a trigger looks for contacts, in the zone of the account; None for an event."""
-    match trigger:
-        case {"kind": "event"}:
+    match trigger["kind"]:
+        case "event":
             return None
-        case {"kind": "missed_reply"}:
+        case "missed_reply":
             return now + LOOK_EVERY
         case _:
             return _next_time(trigger, now, ZoneInfo(zone or "UTC"))

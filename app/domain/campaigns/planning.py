@@ -192,7 +192,7 @@ class Plan:
     async def read_all(self, pool: Pool, until: int) -> AsyncIterator[Planned]:
         """Return the plans for all contacts of the audience, chunk by chunk; each is read while one is planned."""
         after: str | None = ""
-        reading = asyncio.create_task(self.find(pool, after, until))
+        reading = asyncio.create_task(self.find(pool, "", until))
         try:
             while after is not None:
                 found = await reading

@@ -184,7 +184,8 @@ class OpenConnections:
         if state == self._state:
             return
         found = {row.key: row for row in await rows.fetch(self.pool, ConnectionRow, LOAD)}
-        before, self._open = self._open, {}
+        before = self._open
+        self._open = {}
         for key, row in found.items():
             known = before.get(key)
             self._open[key] = before.pop(key) if known and known.row == row else self._try_open(row)

@@ -107,7 +107,8 @@ class Health:
 
     async def flush(self) -> None:
         """Add the counts to those of other processes; while the database is unreachable, they are lost."""
-        counts, self._counts = self._counts, {}
+        counts = self._counts
+        self._counts = {}
         if counts:
             with suppress(*UNREACHABLE):
                 await self.pool.execute(ADD, *_columns(counts))

@@ -67,7 +67,7 @@ async def find(
     wanted = groups(unit.actor.account_id, kind, key or "", after or "").limit(first)
     async with one_at_a_time(unit, "duplicates"):
         await paging.plan_for_values(unit)
-        oldest = dict(await unit.rows(wanted))
+        oldest: dict[str, list[int]] = dict(await unit.rows(wanted))
     ids = [id for group in oldest.values() for id in group]
     found = {each.id: each for each in await unit.all(select(Contact).where(Contact.id.in_(ids)))}
     return [Duplicates(value, [found[id] for id in group if id in found]) for value, group in oldest.items()]

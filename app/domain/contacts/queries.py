@@ -9,7 +9,21 @@ from functools import partial
 from string import digits as ascii_digits
 from typing import Any, NamedTuple
 
-from sqlalchemy import ARRAY, ColumnElement, Select, Text, and_, any_, func, literal, literal_column, or_, select, true
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Select,
+    Text,
+    TextClause,
+    and_,
+    any_,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.orm import aliased
 
 from app.domain.contacts import custom_fields
@@ -124,7 +138,7 @@ async def find_page(
     sort: ContactSort,
     window: Window,
     *,
-    condition: ColumnElement[bool] | None = None,
+    condition: ColumnElement[bool] | TextClause | None = None,
     by: Joined | None = None,
 ) -> Page[Contact]:
     """Return one page of the account's contacts.

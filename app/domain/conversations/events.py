@@ -85,7 +85,7 @@ class ConversationChanged(Event):
             conversation_id=conversation.id,
             contact_id=conversation.contact_id,
             status=conversation.status,
-            snoozed_until=conversation.snoozed_until and timestamp(conversation.snoozed_until),
+            snoozed_until=timestamp(conversation.snoozed_until) if conversation.snoozed_until else None,
             assignee_id=conversation.assignee_id,
             unread_count=conversation.unread_count,
             possible_opt_out=conversation.possible_opt_out,

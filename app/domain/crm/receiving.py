@@ -90,7 +90,7 @@ async def _add_send(unit: UnitOfWork, integration: Integration, asked: SendReque
         return Applied(f"The text {asked.message_id} was asked for before.")
     unit.notify("crm_sends")
     known = await contacts.find_by_phone(unit, phone)
-    return Applied(f"The text {asked.message_id} is sent.", contact_id=known and known.id)
+    return Applied(f"The text {asked.message_id} is sent.", contact_id=known.id if known else None)
 
 
 async def _normalize(unit: UnitOfWork, phone: str) -> str:

@@ -1,7 +1,6 @@
 """Connect accounts to CRMs: begin and finish an authorization, synchronize anew, repeat pushes."""
 
 import base64
-import binascii
 import hashlib
 import secrets
 from collections.abc import Mapping
@@ -148,7 +147,7 @@ def seal_state(seal: Seal, state: State) -> str:
 def _open(unit: UnitOfWork, ports: Ports, state: str) -> State:
     try:
         begun = State(**orjson.loads(ports.seal.open(base64.urlsafe_b64decode(state))))
-    except (InvalidTag, ValueError, TypeError, binascii.Error):
+    except (InvalidTag, ValueError, TypeError):
         raise CrmAuthorizationRefused(reason="The parameter state was not issued by this service.") from None
     if begun.account_id != unit.actor.account_id or begun.kind not in ports.connectors:
         raise CrmAuthorizationRefused(reason="Another account began the authorization.")

@@ -16,7 +16,8 @@ class Archive:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-        self._table, self._file = "", None
+        self._table = ""
+        self._file: IO[bytes] | None = None
         self.counts = Counter({table.name: 0 for table in EXPORTED})
 
     def __enter__(self) -> Self:
@@ -67,7 +68,8 @@ class Outlet:
 
     def take(self) -> bytes:
         """Return the bytes written since the last call."""
-        taken, self._written = b"".join(self._written), []
+        taken = b"".join(self._written)
+        self._written.clear()
         return taken
 
 

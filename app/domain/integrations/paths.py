@@ -27,7 +27,7 @@ def pick(source: object, path: str) -> str:
     found: Any = source
     for index, name in _step.findall(path):
         found = _item(found, int(index)) if index else _member(found, name)
-    if found is None or isinstance(found, dict | list):
+    if found is None or isinstance(found, (dict, list)):
         return ""
     shown = str(found).lower() if isinstance(found, bool) else str(cast("object", found))
     return shown.replace("\0", "").strip()[:MAX_VALUE]

@@ -31,6 +31,7 @@ from app.domain.kernel.relations import Relation
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
+AnySelect = Select[*tuple[Any, ...]]
 
 DEFAULT_SIZE = 50
 MAX_SIZE = 200
@@ -258,7 +259,7 @@ async def fetch_each(
 
 
 @lru_cache(MAX_STATEMENTS)
-def _select_each(kind: type[Any], owner: SQLColumnExpression[int], order: Order, window: Window) -> Select[Any]:
+def _select_each(kind: type[Any], owner: SQLColumnExpression[int], order: Order, window: Window) -> AnySelect:
     """Return the statement of `fetch_each`, whose parameters are the account and the owners; making it takes 3 ms."""
     wanted = _rows_of(bindparam(OWNERS, type_=ARRAY(BigInteger)))
     own = getattr(kind, ACCOUNT) + 0 == bindparam(ACCOUNT)  # no key: see `json_texts`
@@ -317,7 +318,7 @@ class _Totals:
         return Total.of(self._counts[id])
 
     async def _count(self) -> dict[int, int]:
-        wanted = _rows_of(literal(self._owners, ARRAY(BigInteger)))
+        wanted = _rows_of(literal(self._owners, ARRAY(BigInteger())))
         some = _bare(self._select_own(wanted.c.id)).limit(MAX_COUNTED + 1).lateral()
         counts = select(wanted.c.id, func.count(some.c.one)).select_from(wanted.outerjoin(some, true()))
         rows = await self._unit.rows(counts.group_by(wanted.c.id))
@@ -328,7 +329,7 @@ def _rows_of(ids: ColumnElement[Sequence[int]]) -> Subquery:
     return select(func.unnest(ids).label("id")).subquery()
 
 
-def _windowed(statement: Select[Any], order: Order, window: Window) -> Select[Any]:
+def _windowed(statement: AnySelect, order: Order, window: Window) -> AnySelect:
     """Select the rows of a window, and one more, from the side where it begins."""
     if window.after is not None:
         statement = statement.where(order.follows(window.after, "after"))

@@ -61,7 +61,7 @@ ACCENTS: Mapping[str, str] = {**_fold_accents(), **_OTHER_LETTERS}
 
 _PLAIN = str.maketrans(dict(REPLACEMENTS))
 _PLAIN_LETTERS = str.maketrans({**REPLACEMENTS, **ACCENTS})
-_VISIBLE = str.maketrans(dict.fromkeys(REMOVED, ""))
+_VISIBLE = dict.fromkeys(map(ord, REMOVED), "")
 
 _beside_digit = re.compile(f"(?<=[0-9])(?=[{''.join(FRACTIONS)}])|(?<=[{''.join(FRACTIONS)}])(?=[0-9])")
 _mapped = re.compile(f"[{re.escape(''.join(REPLACEMENTS))}]")

@@ -115,7 +115,7 @@ class UnitOfWork:
 
     async def try_within(
         self, seconds: float, statement: Executable, parameters: Parameters | None = None
-    ) -> Sequence[Row[Any]] | None:
+    ) -> Sequence[Row[*tuple[Any, ...]]] | None:
         """Return the rows of a statement that only reads, or None where it takes longer than `seconds`."""
         async with self._turn:
             session = await self._connect()

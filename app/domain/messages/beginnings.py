@@ -25,8 +25,6 @@ from app.domain.messages.recording import Blocked, Deferred, Gone, Result
 MAX_BATCH, MAX_PROMOTIONS = 100, 32
 """The most texts of a batch. Promotions are fewer, because urgent texts wait while the process works on a batch."""
 
-Batcher = MicroBatcher[Claim, "Begun | Exception | None"]
-
 
 class Begun(NamedTuple):
     """A text whose call may begin, or the result of one whose call does not."""
@@ -34,6 +32,9 @@ class Begun(NamedTuple):
     text: ClaimedText
     may_call: bool
     result: Result = None
+
+
+Batcher = MicroBatcher[Claim, Begun | Exception | None]
 
 
 @dataclass(slots=True)

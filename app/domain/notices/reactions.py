@@ -26,7 +26,7 @@ TOPIC = "notices"
 MAIL_AFTER = timedelta(minutes=5)
 """The time in which a user can read a notice about a conversation before it is mailed."""
 
-LOW_BALANCE = (
+LOW_BALANCE: str = (
     "The balance is {balance:,} credits, below the {threshold:,} at which you asked to be warned. Texts are refused "
     "once the credits are spent. Add credits to go on sending; this notice is not repeated until then."
 )

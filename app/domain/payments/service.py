@@ -30,6 +30,9 @@ MIN_AMOUNT = 50
 """The least amount that providers take, in the smallest unit of most currencies."""
 
 
+def _ignore(*_: object, **__: object) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Payments:
     """The payment provider, the plans on offer, and the page to which people return.
@@ -43,7 +46,7 @@ class Payments:
     sessions: Sessions
     clock: Clock
     notify: Notify
-    warn: Callable[..., None] = lambda *_, **__: None
+    warn: Callable[..., None] = _ignore
 
     async def receive(self, body: bytes, signature: str) -> None:
         """Process an event of the provider; raise `UnsignedPaymentEvent`, and `Unavailable` to get it again."""

@@ -31,14 +31,15 @@ class Checker:
 
     def check(self, given: GivenFilter, place: str = "filter", depth: int = 1) -> Node:
         """Return the filter of a tree whose absent members are null; raise `InvalidInput`."""
-        groups = [match for match in Match if given.get(match) is not None]
+        lists = {Match.all: given.get("all"), Match.any: given.get("any"), Match.none: given.get("none")}
+        groups = [(match, nodes) for match, nodes in lists.items() if nodes is not None]
         if len(groups) + (given.get("field") is not None) != 1:
             _refuse(FORMS, place)
         if not groups:
             return self._condition(given, place)
         if any(given.get(name) is not None for name in ("op", "value", *COUNTED)):
             _refuse(FORMS, place)
-        return self._group(groups[0], given.get(groups[0]) or (), place, depth)
+        return self._group(*groups[0], place, depth)
 
     def _group(self, match: Match, nodes: Sequence[GivenFilter], place: str, depth: int) -> Group:
         if depth > MAX_DEPTH:
@@ -57,7 +58,7 @@ class Checker:
         texts = given.get("value") or ()
         _require_number(operator, len(texts), f"{place}.value")
         values = tuple(_value(field, operator, text, f"{place}.value") for text in texts)
-        if operator is Operator.between and values[0] > values[1]:  # pyright: ignore[reportOperatorIssue] - of one type
+        if operator is Operator.between and values[0] > values[1]:  # pyrefly: ignore[unsupported-operation] - of one type
             _refuse("The first value of between must not be greater than the second.", f"{place}.value")
         return Condition(field.name, field.kind, operator, values, _messages(field, given, place))
 

@@ -1,6 +1,6 @@
 """Lists of contacts by filters of segments, and in the order of facts of other areas."""
 
-from sqlalchemy import ColumnElement, bindparam, text
+from sqlalchemy import TextClause, bindparam, text
 from sqlalchemy.types import NullType
 
 from app.domain.contacts import queries as contacts
@@ -35,9 +35,9 @@ async def find_page(
     return await contacts.find_page(unit, wanted, sort, window, condition=condition, by=by)
 
 
-def _compile(unit: UnitOfWork, filter: Node) -> ColumnElement[bool]:
+def _compile(unit: UnitOfWork, filter: Node) -> TextClause:
     """Return the condition of a filter on `Listed`; the casts in it tell the types of its parameters."""
     compiler = Compiler(unit.clock.now())
     condition = text(f"({compiler.compile(filter)})")
     values = (bindparam(name, value, NullType()) for name, value in compiler.parameters.items())
-    return condition.bindparams(*values)  # pyright: ignore[reportReturnType] - WHERE takes texts too
+    return condition.bindparams(*values)

@@ -39,7 +39,7 @@ async def read(unit: UnitOfWork, filter: Node, at: datetime, after: str, until: 
     compiler = Compiler(at)
     statement = text(contacts.MEMBERS.format(which=compiler.compile(filter)))
     place = {"account_id": unit.actor.account_id, "after": after, "until": until, "limit": READ}
-    rows: list[Looked] = [Looked(*row) for row in await unit.execute(statement, compiler.parameters | place)]
+    rows = [Looked._make(row) for row in await unit.execute(statement, compiler.parameters | place)]
     members = [row for row in rows if row.is_member]
     if len(members) > limit:
         return Members([row.id for row in members[:limit]], members[limit - 1].phone)

@@ -67,7 +67,10 @@ class _Search:
 
     async def count(self, source: str) -> tuple[int, int] | None:
         rows = await self._run(sql.COUNT.format(source=source, which=self.which))
-        return tuple(rows[0]) if rows else None
+        if not rows:
+            return None
+        total, sendable = rows[0]
+        return total, sendable
 
     async def find_newest(self, source: str, total: int) -> Sequence[Contact]:
         """Return the newest contacts: where many satisfy the filter, those that an index has first."""
@@ -77,6 +80,6 @@ class _Search:
         by_id = await contacts.find_many(self.unit, ids)
         return [by_id[id] for id in ids if id in by_id]
 
-    async def _run(self, statement: str) -> Sequence[Row[Any]] | None:
+    async def _run(self, statement: str) -> Sequence[Row[*tuple[Any, ...]]] | None:
         parameters = {**self.parameters, "account_id": self.unit.actor.account_id}
         return await self.unit.try_within(SECONDS, text(statement), parameters)

@@ -13,6 +13,6 @@ def describe(kind: type[enum.Enum], description: str, values: dict[str, str], na
     """
     strawberry.enum(kind, name=name, description=description)
     assert has_enum_definition(kind)
-    for value in kind.__strawberry_definition__.values:
+    for value in kind.__strawberry_definition__.values:  # pyrefly: ignore[missing-attribute]
         value.name = value.name.removesuffix("_")
         value.description = values[value.name]

@@ -7,4 +7,4 @@ import strawberry
 
 def lazily(name: str, module: str) -> Any:
     """Return a type of another module, which is imported when the schema is built."""
-    return Annotated[name, strawberry.lazy(module)]
+    return Annotated[name, strawberry.lazy(module)]  # pyrefly: ignore[not-a-type]

@@ -130,7 +130,8 @@ class Loader(Generic[K]):
 
     async def _read(self) -> None:
         await self._pauses.all_end()
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         async with self._reading:
             asked = [each for each in waiting if not each.values.done()]  # without those that were canceled
             keys = dict.fromkeys(chain.from_iterable(each.keys for each in asked))

@@ -92,7 +92,7 @@ class Connection(Generic[T]):
     def edges(self) -> list[Edge[T]]:
         """Return the items with their cursors."""
         page = _page(self)
-        return [Edge(node=node, page=page, index=index) for index, node in enumerate(page.nodes)]  # pyright: ignore[reportReturnType]
+        return [Edge(node=node, page=page, index=index) for index, node in enumerate(page.nodes)]
 
     @strawberry.field(
         description="Number of items in the whole list. Longer lists may be counted up to 1,000 or "
@@ -167,4 +167,4 @@ def _seal(info: Info, page: Page[Any], index: int) -> str | None:
 def _page(root: object) -> Page[Any]:
     """Resolvers give kernel pages where the contract says connection."""
     assert isinstance(root, Page)
-    return root  # pyright: ignore[reportUnknownVariableType]
+    return root

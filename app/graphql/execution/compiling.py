@@ -23,7 +23,6 @@ from graphql import (
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
-    GraphQLResolveInfo,
     GraphQLString,
     InlineFragmentNode,
     NamedTypeNode,
@@ -69,7 +68,16 @@ from app.graphql.execution.plans import (
     Values,
     Variable,
 )
-from app.graphql.execution.reading import NODES, TYPENAME, Shapes, bind, definition_of, function_of, read_of
+from app.graphql.execution.reading import (
+    NODES,
+    TYPENAME,
+    Shapes,
+    attribute_of,
+    bind,
+    definition_of,
+    function_of,
+    read_of,
+)
 from app.graphql.schema import CORE, schema
 
 MAX_FIELDS = 1000
@@ -129,7 +137,7 @@ class _Compiler:
         described = parent.fields[nodes[0].name.value]
         complete, definition = self._completion(described.type, nodes), definition_of(described)
         if definition.base_resolver is None:
-            return Field(key, _attribute(definition.python_name), complete)
+            return Field(key, _attribute(attribute_of(definition)), complete)
         return Field(key, self._resolver(described, nodes), complete, _is_awaited(definition))
 
     def _resolver(self, described: GraphQLField, nodes: Sequence[FieldNode]) -> Resolve:
@@ -332,5 +340,7 @@ def _takes(definition: StrawberryField, *names: str) -> bool:
 def _info(definition: StrawberryField, run: Run, reading: Reading = ALL) -> Info:
     """Return the `info` of a resolver; the service's resolvers use only its context and reading."""
     return PlannedInfo(
-        _raw_info=cast("GraphQLResolveInfo", run), _field=definition, reading=bind(reading, run.arguments)
+        _raw_info=run,  # pyrefly: ignore[bad-argument-type]
+        _field=definition,
+        reading=bind(reading, run.arguments),
     )

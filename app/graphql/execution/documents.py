@@ -54,8 +54,8 @@ from app.graphql.schema import CORE
 MAX_ERRORS = 5
 """The maximum number of errors of a document: each suggests similar names, which is slow."""
 
-overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = 5_000
-validation_context.MAX_FRAGMENT_WORK = 5_000
+overlapping_fields_can_be_merged.MAX_COMPLEXITY_BUDGET = 5_000  # pyrefly: ignore[bad-assignment]
+validation_context.MAX_FRAGMENT_WORK = 5_000  # pyrefly: ignore[bad-assignment]
 # Both limit quadratic work: comparisons of pairs of fields, and fragments in each operation.
 
 TOO_TANGLED = "The document selects the same fields too often. Select each once, and share fragments less."

@@ -307,4 +307,4 @@ async def _execute_unplanned(run: Run, context: Context) -> ExecutionResult:
         operation_name=run.name,
         executor_class=PausingExecutor if context.pause else PlainExecutor,
     )
-    return cast("ExecutionResult", pending if isinstance(pending, ExecutionResult) else await pending)
+    return pending if isinstance(pending, ExecutionResult) else await pending

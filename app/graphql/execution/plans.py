@@ -184,7 +184,8 @@ async def _complete(run: Run) -> None:
     """Complete the levels below the root fields, each before the next one is resolved."""
     while run.lists or run.levels:
         await _complete_lists(run)
-        levels, run.levels = run.levels, {}
+        levels = run.levels
+        run.levels = {}
         columns = await _resolve([(field, level.sources) for field, level in levels.items()], run)
         for (field, level), column in zip(levels.items(), columns, strict=True):
             if run.context.pause:

@@ -65,7 +65,8 @@ def _sized(shape: Shape, arguments: Sequence[Mapping[str, Any]]) -> Shape | None
 
 def _with_size(link: Link, arguments: Sequence[Mapping[str, Any]]) -> Link | None:
     """Return a link with its size; None for a list that does not begin with the first record, or has a wrong size."""
-    shape, given = _sized(link.shape, arguments), {} if link.place is None else arguments[link.place]
+    shape = _sized(link.shape, arguments)
+    given: Mapping[str, Any] = {} if link.place is None else arguments[link.place]
     size = given.get("first")
     size = DEFAULT_SIZE if size is None else size
     fits = given.keys() <= {"first"} and 1 <= size <= MAX_SIZE
@@ -77,7 +78,7 @@ def _attributes_of(record: GraphQLObjectType, name: str) -> frozenset[str] | Non
     if name == TYPENAME:
         return frozenset()
     definition = definition_of(record.fields[name])
-    return attributes_of(function_of(definition)) if definition.base_resolver else frozenset([definition.python_name])
+    return attributes_of(function_of(definition)) if definition.base_resolver else frozenset([attribute_of(definition)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class Shapes:
             return self._link(key, described, nodes, *link) if link else None
         if kind is None:
             return None
-        return Member(key, definition.python_name, kind, not isinstance(described.type, GraphQLNonNull))
+        return Member(key, attribute_of(definition), kind, not isinstance(described.type, GraphQLNonNull))
 
     def _link(
         self, key: str, described: GraphQLField, nodes: Sequence[FieldNode], relation: AnyRelation, attribute: str
@@ -134,6 +135,12 @@ def _kind_of(type: GraphQLOutputType) -> Kind | None:
 def definition_of(described: GraphQLField) -> StrawberryField:
     """Return Strawberry's definition of a field."""
     return described.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
+
+
+def attribute_of(definition: StrawberryField) -> str:
+    """Return the attribute that a field without a resolver shows."""
+    assert definition.python_name
+    return definition.python_name
 
 
 def function_of(definition: StrawberryField) -> Callable[..., Any]:

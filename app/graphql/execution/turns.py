@@ -132,7 +132,7 @@ class PausingExecutor(Executor[Any]):
         self,
         return_type: GraphQLList[GraphQLOutputType],
         field_details_list: FieldDetailsList,
-        info: GraphQLResolveInfo,
+        info: GraphQLResolveInfo,  # pyrefly: ignore[implicit-any-type-argument]
         path: Path,
         result: AsyncIterable[Any] | Iterable[Any],
         position_context: object,
@@ -146,7 +146,7 @@ class PausingExecutor(Executor[Any]):
         self,
         return_type: GraphQLOutputType,
         field_details_list: FieldDetailsList,
-        info: GraphQLResolveInfo,
+        info: GraphQLResolveInfo,  # pyrefly: ignore[implicit-any-type-argument]
         path: Path,
         result: Awaitable[Any],
         position_context: object,

@@ -201,11 +201,10 @@ def _salvage(text: str, fault: InvalidJson) -> dict[str, Any]:
     """
     try:
         message = json.loads(text, parse_int=str, parse_float=str)
-        id = message["id"].encode().decode()
+        id, kind = message["id"].encode().decode(), message.get("type")
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
-        id = ""
-        message = {}
-    if not id or message.get("type") != "subscribe":
+        id = kind = ""
+    if not id or kind != "subscribe":
         raise Close(4400, "Messages are JSON in text frames")
     return {"type": "subscribe", "id": id, "payload": fault}
 

@@ -120,7 +120,8 @@ class AnswerReader:
         if self.is_complete:
             return
         if status < 200:
-            self._headers, self._is_delimited = {}, False
+            self._headers = {}
+            self._is_delimited = False
             return
         self._status = status
         self._is_reusable = self._parser.should_keep_alive()

@@ -62,5 +62,6 @@ class Pool:
 
     def _drain(self) -> list[Connection]:
         drained = [connection for idle in self._idle.values() for connection in idle]
-        self._idle, self._count = {}, 0
+        self._idle.clear()
+        self._count = 0
         return drained

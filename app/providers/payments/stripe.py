@@ -81,7 +81,7 @@ class Stripe:
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Create a session of the customer portal; it is used within minutes."""
         wanted = {"customer": customer, "return_url": return_url}
-        session = await self._call(lambda: self._client.v1.billing_portal.sessions.create(wanted))  # pyright: ignore[reportArgumentType]
+        session = await self._call(lambda: self._client.v1.billing_portal.sessions.create(wanted))
         return session.url
 
     async def end_plan(self, reference: str) -> PlanState | None:
@@ -142,7 +142,7 @@ class Stripe:
     def _start(self, order: Order) -> Checkout:
         customer = order.customer or self._create_customer(order)
         session = self._client.v1.checkout.sessions.create(
-            _session_of(order, customer),  # pyright: ignore[reportArgumentType] - built for two modes
+            _session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
         )
         if order.plan:
@@ -184,7 +184,7 @@ class Stripe:
     def _create_customer(self, order: Order) -> str:
         facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}
         key = f"customer/{order.account_id}/{order.email}"
-        return self._client.v1.customers.create(facts, {"idempotency_key": key}).id  # pyright: ignore[reportArgumentType]
+        return self._client.v1.customers.create(facts, {"idempotency_key": key}).id
 
     def _read(self, about: Mapping[str, str]) -> Notice:
         """Return the states of the payments and plans that an event is about."""
@@ -213,7 +213,7 @@ class Stripe:
                 facts, facts["order"], intent, is_paid=intent.status == "succeeded", **self._taken_back(intent)
             )
         of = {"payment": {"type": "payment_intent", "payment_intent": id}}
-        found = self._client.v1.invoice_payments.list(of)  # pyright: ignore[reportArgumentType]
+        found = self._client.v1.invoice_payments.list(of)
         return self._invoice(str(found.data[0].invoice)) if found.data else None
 
     def _invoice(self, id: str) -> PaymentState | None:
@@ -227,7 +227,7 @@ class Stripe:
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
             if each.payment.payment_intent:
                 expanded = {"expand": ["latest_charge"]}
-                intent = self._client.v1.payment_intents.retrieve(str(each.payment.payment_intent), expanded)  # pyright: ignore[reportArgumentType]
+                intent = self._client.v1.payment_intents.retrieve(str(each.payment.payment_intent), expanded)
                 taken = {name: taken[name] + part for name, part in self._taken_back(intent).items()}
         return PaymentState(
             key=invoice.id,

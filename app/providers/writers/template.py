@@ -137,7 +137,7 @@ class TemplateWriter:
     """Writes texts deterministically from the facts of a brief."""
 
     provider = "template"
-    model = None
+    model: str | None = None
 
     def check(self, brief: Brief) -> None:
         """Raise `BriefNotUnderstood` unless every sentence of the brief is a fact or a known instruction."""

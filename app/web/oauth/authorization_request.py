@@ -30,7 +30,7 @@ class Payload(OAuth2Payload):
         return self._data
 
     @property
-    def datalist(self) -> Mapping[str, list[str]]:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def datalist(self) -> Mapping[str, list[str]]:  # pyrefly: ignore[bad-override]
         """Return every value of each parameter."""
         return self._lists
 

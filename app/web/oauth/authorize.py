@@ -260,7 +260,7 @@ class Authorize:
         apart = self._authority.resources.apart(asked.resource)
         ticked = asked.scopes - apart if chosen is None else chosen
         is_of_other_account = signed_in is not None and client.account_id not in (None, signed_in.account.id)
-        values = {
+        values: dict[str, Any] = {
             "path": PATH,
             "client": client,
             "redirect_host": redirects.host(asked.payload.redirect_uri),

@@ -1,4 +1,4 @@
-# pyright: reportIncompatibleMethodOverride=false
+# pyrefly: ignore-errors[bad-override]
 """Authlib's authorization server on the domain's clients, grants and tokens.
 
 Authlib is synchronous. It runs in a greenlet (`sqlalchemy.util.greenlet_spawn`), and its callbacks run coroutines on
@@ -171,7 +171,7 @@ class Revocation(RevocationEndpoint):
 
     def query_token(self, token_string: str, token_type_hint: str | None) -> GrantView | None:
         """Return the grant of a token; an access token was verified before."""
-        server: Server = self.server  # pyright: ignore[reportAssignmentType]
+        server: Server = self.server
         if server.access_token:
             grant = wait(queries.find_live(server.unit, server.access_token.grant_id))
         else:
@@ -180,7 +180,7 @@ class Revocation(RevocationEndpoint):
 
     def revoke_token(self, token: GrantView, request: Asked) -> None:
         """Revoke the grant."""
-        server: Server = self.server  # pyright: ignore[reportAssignmentType]
+        server: Server = self.server
         wait(grants.revoke_by_client(server.unit, request.client.row, token.grant))
 
 
@@ -248,7 +248,7 @@ class Server(AuthorizationServer):
             raise InvalidRequestError("Missing 'response_type' in request.", state=state, redirect_uri=redirect_uri)
         if asked.payload.response_type != "code":
             raise UnsupportedResponseTypeError(state=state, redirect_uri=redirect_uri)
-        return self.get_consent_grant(asked)  # pyright: ignore[reportReturnType]
+        return self.get_consent_grant(asked)  # pyrefly: ignore[no-any-return-implicit]
 
     def check_resource(self, asked: Asked, found: Found) -> None:
         """Raise `InvalidTargetError` for a resource other than the grant's (RFC 8707, 2.2)."""

@@ -1,4 +1,4 @@
-# pyright: reportIncompatibleMethodOverride=false
+# pyrefly: ignore-errors[bad-override]
 """Clients, codes and tokens in Authlib's interfaces."""
 
 from dataclasses import dataclass

@@ -23,6 +23,7 @@ def remember(tokens: Tokens, cookie: str, email: str) -> str:
     """Return the cookie that also marks the browser as known for this e-mail address."""
     id, *marks = cookie.split(".")
     if not ID.fullmatch(id):
-        id, marks = secrets.token_urlsafe(ID_BYTES), []
+        id = secrets.token_urlsafe(ID_BYTES)
+        marks.clear()
     own = tokens.of_browser(id, email)
     return ".".join([id, own, *[mark for mark in marks if mark != own][: MAX_USERS - 1]])

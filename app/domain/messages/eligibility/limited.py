@@ -185,7 +185,7 @@ class LimitedBatch:
     def decide(self, account_id: int, phone: str, message_id: int, send_at: datetime | None = None) -> Timing | None:
         """Return when a text that is sent now, or later, may leave; None for one that is not limited."""
         recipient = self._recipients.get((account_id, phone))
-        return recipient and limits.decide(recipient, send_at or self.now, message_id)
+        return limits.decide(recipient, send_at or self.now, message_id) if recipient else None
 
     def take(
         self, account_id: int, phone: str, message_id: int, timing: Timing, send_at: datetime | None = None

@@ -235,7 +235,7 @@ class Batch:
             taken = request.account_id, known.phone, row.message_id, known.timing
             accepted.leaves_at = self.limited.take(*taken, request.send.send_at)
             accepted.expires_at = self.limited.latest_of(request.send) or self.limited.latest
-            accepted.deferred_until = known.timing.deferral and known.timing.deferral.until
+            accepted.deferred_until = known.timing.deferral.until if known.timing.deferral else None
         if request.send.claim and row.phone_number:
             lane = outgoing.lane_of(request.send.purpose)
             self.reservations.reserve(row.phone_number, lane, request.parts.segments)

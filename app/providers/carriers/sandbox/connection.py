@@ -16,7 +16,7 @@ class SandboxSettings(Settings):
 
     max_segments: int = Field(MAX_SEGMENTS, ge=1, le=255, description="The most SMS parts of a text.")
     handles_opt_out: bool = Field(False, description="Whether the network answers STOP, START and HELP itself.")
-    numbers: list[str] = Field([], max_length=1000, description="The numbers that the network lists.")
+    numbers: list[str] = Field(list[str](), max_length=1000, description="The numbers that the network lists.")
 
 
 class SandboxCredentials(Credentials):

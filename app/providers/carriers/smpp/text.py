@@ -2,7 +2,7 @@
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -23,7 +23,7 @@ TO_SEPTETS = {ord(character): chr(code) for code, character in enumerate(ALPHABE
     ord(character): ESCAPE + code for character, code in zip(EXTENSION_TABLE, EXTENSION_CODES, strict=True)
 }
 FROM_SEPTETS = dict(enumerate(ALPHABET)) | {ord(ESCAPE): " "}
-EXTENSIONS = dict(zip(EXTENSION_CODES, EXTENSION_TABLE, strict=True))
+EXTENSIONS: Mapping[str, str] = dict(zip(EXTENSION_CODES, EXTENSION_TABLE, strict=True))
 
 CODECS = {1: "ascii", 3: "latin-1", 6: "iso8859-5", 7: "iso8859-8", UCS_2: "utf-16-be"}
 """Codecs of data codings. 0 is the alphabet of the SMSC."""
