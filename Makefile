@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3.11 python3.13 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 # What `make check` is made of: independent of one another, so they run side by side, the longest first.
-CHECKS := check-types check-dashboard check-architecture check-contract check-imports check-format check-lint
+CHECKS := check-dashboard check-architecture check-contract check-types check-imports check-format check-lint
 SIDE_BY_SIDE := --jobs 2 --keep-going $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 # More than there are cores: while some wait for browsers and servers, the others work.
@@ -74,11 +74,8 @@ area: ## List the files of an area: make area A=contacts
 
 $(CHECKS): .venv/development
 
-MODULES = $(shell find app \( -name __pycache__ -o -name dist \) -prune -o \( -name '*.py' -o -type d \) -print)
-
-# What was checked is not checked again until a file changes that it depends on; a folder does when a file is deleted.
+# What was checked is not checked again until a file changes that it depends on.
 check-dashboard: build/dashboard.checked
-check-types: build/types.checked
 
 build/dashboard.checked: schema.graphql $(shell find dashboard -type f -not -path '*/node_modules/*' -not -name graphql-env.d.ts)
 	@$(BIN)/python hatch_build.py check
@@ -90,8 +87,8 @@ check-format:
 check-lint:
 	@$(BIN)/ruff check --quiet
 
-build/types.checked: pyproject.toml requirements-dev.lock .ci/check_types.py $(MODULES)
-	@$(BIN)/python .ci/check_types.py $@ $?
+check-types:
+	@$(BIN)/pyrefly check --summary=none
 
 check-imports:
 	@$(BIN)/lint-imports --no-logo

@@ -30,7 +30,7 @@ FOR_USE = "--omit=dev"
 """Leaves out the packages of `make check` and of the development server."""
 
 
-class DashboardHook(BuildHookInterface):  # pyright: ignore[reportMissingTypeArgument]
+class DashboardHook(BuildHookInterface):
     """Builds the dashboard before a wheel or a source archive; an editable installation leaves that to make."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

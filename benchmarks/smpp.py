@@ -63,7 +63,7 @@ class _Bare(asyncio.Protocol):
         self._left = self._missing = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: asyncio.Transport = transport  # pyright: ignore[reportAttributeAccessIssue]
+        self._transport: asyncio.Transport = transport
 
     def submit(self, window: int, frame: bytes, count: int) -> None:
         """Write the frames of a window; `ended` is set after `count` responses."""

@@ -17,7 +17,7 @@ PRODUCTION = {"base_url": "https://sms.example.com", "secret_key": KEY}
 
 
 def make(**given: Any) -> Settings:
-    return Settings(_env_file=None, **given)  # pyright: ignore[reportCallIssue]
+    return Settings(_env_file=None, **given)
 
 
 @pytest.fixture(autouse=True)

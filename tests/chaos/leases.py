@@ -117,7 +117,7 @@ class Duel:
 
     async def _upsert(self, phone: str, **values: str) -> None:
         async with unit_of(self.exchange.weather.services, self.exchange.actor) as unit:
-            await contacts.upsert(unit, {"phone": phone, **values}, "test")  # pyright: ignore[reportArgumentType]
+            await contacts.upsert(unit, {"phone": phone, **values}, "test")
 
     async def _settle(self) -> None:
         await self.exchange.weather.settle(UNSETTLED, TAKE_OVER_SECONDS)

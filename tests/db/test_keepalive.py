@@ -49,7 +49,7 @@ async def relayed(path: str) -> AsyncGenerator[int]:
             writer.write_eof()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        relays.add(asyncio.current_task())  # pyright: ignore[reportArgumentType]
+        relays.add(asyncio.current_task())
         there, back = await asyncio.open_unix_connection(path)
         try:
             await asyncio.gather(relay(reader, back), relay(there, writer))

@@ -205,7 +205,7 @@ async def talking(
     address: str, key: str | None = None, protocol: str = PROTOCOL, **options: Any
 ) -> AsyncGenerator[Talk]:
     """Open a WebSocket; with a key, initialise it."""
-    async with connect(f"ws://{address}", subprotocols=[protocol], proxy=None, **options) as socket:  # pyright: ignore[reportArgumentType]
+    async with connect(f"ws://{address}", subprotocols=[protocol], proxy=None, **options) as socket:
         talk = Talk(socket)
         if key:
             await talk.init(key)

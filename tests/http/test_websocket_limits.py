@@ -81,7 +81,7 @@ async def test_messages_that_the_application_does_not_take_are_not_piled_up(serv
 async def test_pings_whose_pongs_are_not_read_end_the_connection_and_pile_nothing_up() -> None:
     async with running(QUICK) as server:
         raw = await open_socket(server)
-        raw.reader._transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
+        raw.reader._transport.pause_reading()
         for _ in range(400):
             raw.send(frame(PING, os.urandom(100)) * 500)
 

@@ -85,13 +85,13 @@ def test_multiple_content_types() -> list[TextContent | ImageContent | EmbeddedR
 @tool
 async def test_tool_with_logging(ctx: Context) -> str:
     for step in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-        await ctx.info(step)  # pyright: ignore[reportDeprecated]
+        await ctx.info(step)
     return "Tool with logging executed successfully"
 
 
 @tool
 async def test_logging_tool(ctx: Context) -> str:
-    await ctx.info("Only for clients that asked for it")  # pyright: ignore[reportDeprecated]
+    await ctx.info("Only for clients that asked for it")
     return "done"
 
 
@@ -104,7 +104,7 @@ async def test_tool_with_progress(ctx: Context) -> str:
 
 @tool
 async def test_sampling(prompt: str, ctx: Context) -> str:
-    result = await ctx.session.create_message(  # pyright: ignore[reportDeprecated]
+    result = await ctx.session.create_message(
         messages=[SamplingMessage(role="user", content=words(prompt))],
         max_tokens=100,
         related_request_id=ctx.request_id,

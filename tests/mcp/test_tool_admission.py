@@ -227,7 +227,7 @@ async def test_beyond_the_limit_of_a_key_a_call_is_refused(
 
 
 def places(base_url: str, environment: str) -> Places:
-    return Places(Settings(_env_file=None, base_url=base_url, environment=environment))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    return Places(Settings(_env_file=None, base_url=base_url, environment=environment))
 
 
 @pytest.mark.parametrize("host", ["sms.example.com", "SMS.example.com", "sms.example.com:443"])

@@ -85,7 +85,7 @@ async def test_basic_credentials_that_cannot_be_read_are_wrong_credentials(
 
     answer = await application.exchange(
         await application.code(),
-        {"Authorization": f"Basic {text}".encode("latin-1")},  # pyright: ignore[reportArgumentType]
+        {"Authorization": f"Basic {text}".encode("latin-1")},
         client_id=None,
         client_secret=None,
     )

@@ -105,7 +105,7 @@ def serve(carrier: SimulatedCarrier, port: int, hints: str) -> None:
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     print(url, hints.replace("URL", url), sep="\n", flush=True)  # noqa: T201
     config = uvicorn.Config(
-        Application(carrier),  # pyright: ignore[reportArgumentType]
+        Application(carrier),
         log_level="critical",
         lifespan="off",
         timeout_keep_alive=75,

@@ -46,7 +46,7 @@ async def state_of(chat: Chat) -> str:
 async def change(chat: Chat, unit_for: UnitFor, agent: int, **fields: Any) -> None:
     async with unit_for(chat.account) as unit:
         unit.actor = replace(unit.actor, scopes=ALL)
-        await service.update(unit, agent, fields)  # pyright: ignore[reportArgumentType]
+        await service.update(unit, agent, fields)
 
 
 async def test_an_answer_of_the_faq_is_sent_once_as_the_agent_for_one_credit_and_the_text(
@@ -383,7 +383,7 @@ async def test_creating_changing_or_activating_an_auto_agent_needs_the_scope_to_
         async with unit_for(chat.account) as unit:
             unit.actor = replace(unit.actor, scopes=without)
             with pytest.raises(InsufficientScope, match="messages:send"):
-                await verb(unit, *arguments)  # pyright: ignore[reportCallIssue, reportArgumentType]
+                await verb(unit, *arguments)
             await unit.session.rollback()
 
     assert await AGENTS.read(chat.services, "instructions") == ["Be brief."]

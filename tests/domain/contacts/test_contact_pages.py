@@ -241,7 +241,7 @@ async def _count_plans(unit: UnitOfWork, condition: str) -> tuple[int, int]:
         "SELECT coalesce(sum(generic_plans), 0)::int, coalesce(sum(custom_plans), 0)::int FROM pg_prepared_statements"
         f" WHERE statement LIKE '%{condition}%' AND statement NOT LIKE '%pg_prepared%'"
     )
-    [(kept, planned)] = await unit.rows(text_of(counted))  # pyright: ignore[reportArgumentType]
+    [(kept, planned)] = await unit.rows(text_of(counted))
     return kept, planned
 
 

@@ -131,7 +131,7 @@ class Shop:
 
     async def add(self, phone: str, **fields: Any) -> Contact:
         async with self.unit() as unit:
-            return await contacts.create(unit, {"phone": phone, **fields})  # pyright: ignore[reportArgumentType]
+            return await contacts.create(unit, {"phone": phone, **fields})
 
     async def change(self, id: int, fields: ContactFields) -> None:
         async with self.unit() as unit:
@@ -187,6 +187,6 @@ async def shop(request: pytest.FixtureRequest, services: Services, account: Open
 
 def connected_to(services: Services, peer: HighLevelPeer, url: str) -> Ports:
     """Return the ports with the adapter of a peer's CRM."""
-    adapter = PEERS[type(peer)](peer, Api(services.webhooks.poster, url, PATIENCE))  # pyright: ignore[reportArgumentType]
+    adapter = PEERS[type(peer)](peer, Api(services.webhooks.poster, url, PATIENCE))
     integrations = replace(services.crm.integrations, receivers={peer.kind: CrmReceiver(adapter)})
     return replace(services.crm, connectors={peer.kind: adapter}, integrations=integrations)

@@ -48,7 +48,7 @@ class Office:
 
     async def connect(self, kind: str, **fields: Any) -> Integration:
         async with self.unit() as unit:
-            return await service.add(unit, self.intake.ports, kind, SECRET, fields)  # pyright: ignore[reportArgumentType]
+            return await service.add(unit, self.intake.ports, kind, SECRET, fields)
 
     async def deliver(self, to: Integration, delivery: Delivery) -> int | None:
         found = await self.intake.find(to.kind, to.address)

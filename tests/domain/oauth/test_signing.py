@@ -116,9 +116,9 @@ async def test_lookups_of_unknown_keys_read_the_database_once(services: Services
     async def count(session: object) -> object:
         nonlocal asked
         asked += 1
-        return await reads(session)  # pyright: ignore[reportArgumentType]
+        return await reads(session)
 
-    key_ring._rows = count  # pyright: ignore[reportAttributeAccessIssue]
+    key_ring._rows = count
     for number in range(50):
         assert await key_ring.find(f"unknown-{number}") is None
 

@@ -235,7 +235,7 @@ async def test_an_account_pending_deletion_cannot_buy(
     for buying in (service.top_up, service.start_plan):
         async with act() as unit:
             with pytest.raises(AccountDeletionPending):
-                await buying(unit, payments, 500 if buying is service.top_up else "Starter")  # pyright: ignore[reportArgumentType]
+                await buying(unit, payments, 500 if buying is service.top_up else "Starter")
 
     assert peer.requests == 0
     assert await PAYMENTS.count(services) == 0

@@ -22,7 +22,7 @@ NIGHT = datetime(2026, 11, 21, 2, tzinfo=UTC)
 
 def own(jurisdiction: str, hours: str, cap: int | None = None, **changed: object) -> Rule:
     rule = Rule(jurisdiction, EVERY_DAY, span(hours), cap, "", date(2026, 11, 23), is_verified=True, own_id=7)
-    return replace(rule, **changed)  # pyright: ignore[reportArgumentType]
+    return replace(rule, **changed)
 
 
 def to(phone: str, attempts: list[datetime] | None = None, book: Rulebook = BOOK, weekly_cap: int = 6) -> Recipient:

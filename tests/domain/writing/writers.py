@@ -45,4 +45,4 @@ def template(*texts: str, refuses: bool = False) -> Typist:
 
 def writers(model: Typist | None = None, instead: Typist | None = None, **limits: float) -> Writers:
     """Return the writers of a service."""
-    return Writers(instead or template(), model, **limits)  # pyright: ignore[reportArgumentType]
+    return Writers(instead or template(), model, **limits)
