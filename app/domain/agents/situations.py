@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select
 
@@ -16,6 +15,7 @@ from app.domain.consent import queries as consents
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.conversations import queries as conversations
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries as messages
 from app.domain.messages.models import Direction, Message, Purpose

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
-from zoneinfo import ZoneInfo
 
 from app.domain.automations.models import TriggerKind
 from app.domain.automations.shapes import (
@@ -19,6 +18,7 @@ from app.domain.contacts import custom_fields
 from app.domain.contacts.models import CustomFieldType
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.events import EVENTS
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours.rules import EVERY_DAY, Weekday, minute_of
 

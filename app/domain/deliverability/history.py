@@ -4,13 +4,13 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select
 
 from app.domain.deliverability.models import NumberHour
 from app.domain.kernel import time_zones
 from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 DEFAULT_DAYS = 30

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import ARRAY, ColumnElement, String, any_, case, literal, select, true, update
 from sqlalchemy.dialects.postgresql import insert
@@ -19,6 +18,7 @@ from app.domain.integrations.models import (
     Integration,
 )
 from app.domain.kernel import records
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 PART = 1000

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from app.domain.integrations.models import Booking, BookingTextKind
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.placeholders import Link
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.quiet_hours.zones import find_place
 from app.domain.templates import checking, vocabulary

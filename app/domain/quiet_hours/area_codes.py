@@ -82,8 +82,13 @@ PROVINCES = {
 
 EASTERN, CENTRAL, MOUNTAIN, PACIFIC = "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles"
 ALASKA, ALEUTIANS, ARIZONA, HAWAII = "America/Anchorage", "America/Adak", "America/Phoenix", "Pacific/Honolulu"
-NEWFOUNDLAND, ATLANTIC, SASKATCHEWAN = "America/St_Johns", "America/Halifax", "America/Regina"
-YUKON, NORTHEAST_BC = "America/Whitehorse", "America/Fort_Nelson"
+
+# Zones of Canada are never those of the USA, even where their clocks agree: provinces end summer time by themselves.
+NEWFOUNDLAND, LABRADOR = "America/St_Johns", "America/Goose_Bay"
+ATLANTIC, NEW_BRUNSWICK = "America/Halifax", "America/Moncton"
+ONTARIO, MANITOBA, SASKATCHEWAN = "America/Toronto", "America/Winnipeg", "America/Regina"
+ALBERTA, BRITISH_COLUMBIA, NORTHEAST_BC = "America/Edmonton", "America/Vancouver", "America/Fort_Nelson"
+YUKON, NUNAVUT = "America/Whitehorse", ("America/Cambridge_Bay", "America/Rankin_Inlet", "America/Iqaluit")
 
 SPLIT_STATES = {
     "AK": (ALASKA, ALEUTIANS),
@@ -113,16 +118,16 @@ ONE_STATE_ZONE = {
 }
 
 PROVINCE_ZONES = {
-    "AB": (MOUNTAIN,),
-    "BC": (PACIFIC, MOUNTAIN, NORTHEAST_BC),
-    "MB": (CENTRAL,),
-    "NB": (ATLANTIC,),
-    "NL": (NEWFOUNDLAND, ATLANTIC),
+    "AB": (ALBERTA,),
+    "BC": (BRITISH_COLUMBIA, ALBERTA, NORTHEAST_BC),
+    "MB": (MANITOBA,),
+    "NB": (NEW_BRUNSWICK,),
+    "NL": (NEWFOUNDLAND, LABRADOR),
     "NS": (ATLANTIC,),
-    "NT": (MOUNTAIN, YUKON, CENTRAL, EASTERN),
-    "ON": (EASTERN, CENTRAL),
-    "QC": (EASTERN, ATLANTIC),
-    "SK": (SASKATCHEWAN, MOUNTAIN),
+    "NT": (ALBERTA, YUKON, *NUNAVUT),
+    "ON": (ONTARIO, MANITOBA),
+    "QC": (ONTARIO, ATLANTIC),
+    "SK": (SASKATCHEWAN, ALBERTA),
 }
 """The zones of each province. NS stands for Prince Edward Island too, NT for Nunavut and Yukon: they share codes."""
 
@@ -133,7 +138,9 @@ ONE_ZONE = {
         "260 317 463 765 "  # Indiana
         "502 859 "  # Kentucky
         "231 248 269 313 517 586 616 734 810 947 989 "  # Michigan
-        "865 "  # Tennessee
+        "865"  # Tennessee
+    ),
+    ONTARIO: (
         "226 249 289 343 365 382 416 437 519 548 613 647 683 705 742 753 905 942 "  # Ontario
         "263 354 438 450 468 514 579 819 873"  # Quebec
     ),
@@ -144,13 +151,14 @@ ONE_ZONE = {
         "830 832 903 936 940 945 956 972 979"
     ),
     MOUNTAIN: "915",
-    PACIFIC: "604 702 725 503 971",
+    PACIFIC: "702 725 503 971",
+    BRITISH_COLUMBIA: "604",
 }
 """The area codes of states and provinces with several zones that have one of them."""
 
 COUNTRY_ZONES = {
     "US": (EASTERN, CENTRAL, MOUNTAIN, ARIZONA, PACIFIC, ALASKA, ALEUTIANS, HAWAII),
-    "CA": (NEWFOUNDLAND, ATLANTIC, EASTERN, CENTRAL, SASKATCHEWAN, MOUNTAIN, PACIFIC, YUKON, NORTHEAST_BC),
+    "CA": tuple(dict.fromkeys((ONTARIO, *(zone for zones in PROVINCE_ZONES.values() for zone in zones)))),
 }
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.quiet_hours import windows
 from app.domain.quiet_hours.rules import Rulebook
 from app.domain.quiet_hours.windows import OPEN_WEEK, Week

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
+
+from app.domain.kernel.time_zones import ZoneInfo
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 HORIZON = timedelta(days=14)

@@ -9,12 +9,12 @@ import re
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 from phonenumbers.tzdata import TIMEZONE_DATA
 
 from app.domain.kernel.phone import calling_code
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.quiet_hours.area_codes import (
     COUNTRY_ZONES,
     ONE_STATE_ZONE,

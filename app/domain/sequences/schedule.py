@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from datetime import datetime, time, timedelta
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
+from app.domain.kernel.time_zones import ZoneInfo
 from app.domain.quiet_hours import limits
 from app.domain.quiet_hours.limits import Recipient
 from app.domain.quiet_hours.rules import EVERY_DAY

@@ -1,6 +1,7 @@
 """The zones of a number: every zone in which its owner may plausibly be, with the reason."""
 
 from collections import defaultdict
+from importlib.resources import files
 
 import phonenumbers
 import pytest
@@ -34,9 +35,12 @@ EASTERN, CENTRAL, MOUNTAIN, PACIFIC = "America/New_York", "America/Chicago", "Am
         ("+19282345678", "US-AZ", ("America/Phoenix", MOUNTAIN)),
         ("+17022345678", "US-NV", (PACIFIC,)),
         ("+18082345678", "US-HI", ("Pacific/Honolulu",)),
-        ("+14162345678", "CA-ON", (EASTERN,)),
-        ("+18072345678", "CA-ON", (EASTERN, CENTRAL)),
-        ("+17092345678", "CA-NL", ("America/St_Johns", "America/Halifax")),
+        ("+14162345678", "CA-ON", ("America/Toronto",)),
+        ("+18072345678", "CA-ON", ("America/Toronto", "America/Winnipeg")),
+        ("+17092345678", "CA-NL", ("America/St_Johns", "America/Goose_Bay")),
+        ("+16042345678", "CA-BC", ("America/Vancouver",)),
+        ("+17802345678", "CA-AB", ("America/Edmonton",)),
+        ("+12042345678", "CA-MB", ("America/Winnipeg",)),
     ],
 )
 def test_an_area_code_has_the_zones_of_its_state_or_the_one_that_is_certain(
@@ -120,6 +124,17 @@ def test_every_zone_of_the_tables_exists() -> None:
     used = {zone for table in tables for zones in table.values() for zone in zones}
 
     assert used | set(area_codes.ONE_ZONE) | set(area_codes.ONE_STATE_ZONE) <= names()
+
+
+@pytest.mark.parametrize("country", ["US", "CA"])
+def test_the_zones_of_a_country_are_its_own_because_a_neighbour_changes_its_clocks_by_itself(country: str) -> None:
+    tables = {"US": area_codes.STATE_OF, "CA": dict.fromkeys(" ".join(area_codes.PROVINCES.values()).split())}
+    places = [find_place(f"+1{code}2345678") for code in tables[country]]
+    rows = [line.split("\t") for line in (files("tzdata") / "zoneinfo/zone.tab").read_text().splitlines()]
+    own = {row[2] for row in rows if row[0] == country}
+
+    assert {zone for place in places for zone in place.zones} <= own
+    assert set(find_place("+16002345678" if country == "CA" else "+18002345678").zones) <= own
 
 
 def test_the_name_of_a_zone_is_read_in_any_case_and_no_other_name_is() -> None:
