@@ -16,7 +16,7 @@ import orjson
 Json = dict[str, Any]
 
 SECRET = "whsec_of_the_peer"
-ID = re.compile(r"(?:cs|in|pi|sub)_\w+")
+ID = re.compile(r"(?:cs|cus|in|pi|sub)_\w+")
 CARD = {
     "id": "pm_1",
     "object": "payment_method",
@@ -118,6 +118,20 @@ class StripePeer:
         self.objects[subscription_id]["status"] = "canceled"
         self._emit("customer.subscription.deleted", self.objects[subscription_id])
 
+    def delete_customer(self, id: str) -> None:
+        """Delete a customer, which ends its subscriptions; Stripe still shows that it was deleted."""
+        self.objects[id] = {"id": id, "object": "customer", "deleted": True}
+        for each in self._all("subscription"):
+            if each["customer"] == id and each["status"] != "canceled":
+                self.end(each["id"])
+
+    def announce(self, subscription_id: str) -> None:
+        """Tell of the invoice of the next month, which has no id yet, and of a draft that was deleted."""
+        draft = self._bill(self.objects[subscription_id], status="draft", amount_paid=0)
+        self.forget(draft["id"])
+        self._emit("invoice.deleted", draft)
+        self._emit("invoice.upcoming", {name: value for name, value in draft.items() if name != "id"})
+
     def forget(self, id: str) -> None:
         """Delete an object, so that requests for it are answered with 404."""
         del self.objects[id]
@@ -151,7 +165,8 @@ class StripePeer:
         url = urlsplit(address)
         names = url.path.removeprefix("/v1/").split("/")
         self.before(method, names)
-        if missing := self._find_missing(method, names):
+        form = dict(parse_qsl(body.decode()))
+        if missing := self._find_missing(method, [*names, form.get("customer", "")]):
             return _error(404, "invalid_request_error", f"No such object: '{missing}'", code="resource_missing")
         if names[-1] == "expire" and self.objects[names[-2]]["status"] != "open":
             return _error(400, "invalid_request_error", "Only Checkout Sessions with a status in open can be expired.")
@@ -159,7 +174,7 @@ class StripePeer:
             return _error(400, "invalid_request_error", "A canceled subscription cannot be changed.")
         answer = (
             200,
-            orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), dict(parse_qsl(body.decode())))),
+            orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), form)),
         )
         if key:
             self._answers[key] = (body, *answer)
@@ -168,7 +183,9 @@ class StripePeer:
     def _find_missing(self, method: str, names: list[str]) -> str | None:
         """Return the id of an object that does not exist, or of a subscription that was canceled before."""
         for id in (name for name in names if ID.fullmatch(name)):
-            if id not in self.objects or (method == "DELETE" and self.objects[id]["status"] == "canceled"):
+            known = self.objects.get(id, {})
+            is_gone = known.get("deleted") and names[:-1] != ["customers", id]
+            if not known or is_gone or (method == "DELETE" and known["status"] == "canceled"):
                 return id
         return None
 

@@ -144,7 +144,10 @@ class Gateway(Protocol):
         ...
 
     async def start(self, order: Order) -> Checkout:
-        """Start a purchase; raise `PaymentRefused`, and `Unavailable` if the provider does not answer."""
+        """Start a purchase; raise `PaymentRefused`, and `Unavailable` if the provider does not answer.
+
+        The customer of the checkout is another one than that of the order if the provider does not have that any more.
+        """
         ...
 
     async def find(self, reference: str) -> CheckoutState:

@@ -5,11 +5,14 @@ from decimal import ROUND_CEILING, Decimal
 
 NO_DECIMALS = re.compile("BIF|CLP|DJF|GNF|JPY|KMF|KRW|MGA|PYG|RWF|UGX|VND|VUV|XAF|XOF|XPF")
 THREE_DECIMALS = re.compile("BHD|JOD|KWD|OMR|TND")
+STEPS = {"ISK": 100, "BHD": 10, "JOD": 10, "KWD": 10, "OMR": 10, "TND": 10}
+"""The least difference of two amounts that cards can pay, where that is more than the smallest unit."""
 
 
 def price_of(credits: int, rate: Decimal, currency: str) -> int:
-    """Return the price of credits at a rate in whole units of the currency, rounded up to its smallest unit."""
-    return int((credits * rate * 10 ** decimals(currency)).to_integral_value(ROUND_CEILING))
+    """Return the price of credits at a rate in whole units of the currency, rounded up to what a card can pay."""
+    step = STEPS.get(currency, 1)
+    return step * int((credits * rate * 10 ** decimals(currency) / step).to_integral_value(ROUND_CEILING))
 
 
 def decimals(currency: str) -> int:

@@ -249,7 +249,7 @@ async def _start(unit: UnitOfWork, payments: Payments, order: Order) -> Checkout
     await unit.pause()
     checkout = await payments.gateway.start(order)
     if checkout.customer and checkout.customer != order.customer:
-        await keep_customer(unit, payments.gateway.name, checkout.customer)
+        await keep_customer(unit, payments.gateway.name, checkout.customer, order.customer)
     return checkout
 
 

@@ -73,10 +73,16 @@ async def end_unknown_plan(unit: UnitOfWork, provider: str, reference: str, seen
     await unit.execute(update(PlanSubscription).where(*which).values(status=PlanStatus.ended, seen_at=seen_at))
 
 
-async def keep_customer(unit: UnitOfWork, provider: str, reference: str) -> None:
-    """Store the account's id at a provider; the first one is kept."""
+async def keep_customer(unit: UnitOfWork, provider: str, reference: str, former: str | None = None) -> None:
+    """Store the account's id at a provider; the first one is kept, unless it is `former`, which is replaced."""
     values = {"account_id": unit.actor.account_id, "provider": provider, "provider_id": reference}
-    await unit.execute(insert(PaymentCustomer).values(values).on_conflict_do_nothing())
+    row = insert(PaymentCustomer).values(values)
+    is_former = PaymentCustomer.provider_id == former
+    await unit.execute(
+        row.on_conflict_do_update(
+            index_elements=["account_id", "provider"], set_={"provider_id": reference}, where=is_former
+        )
+    )
 
 
 async def is_open(unit: UnitOfWork) -> bool:

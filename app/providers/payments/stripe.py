@@ -45,6 +45,9 @@ MAX_SIGNATURE = 2000
 PAID = frozenset({"active", "trialing", "past_due", "unpaid"})
 """The statuses of subscriptions that were paid once, and go on."""
 
+WITHOUT_OBJECT = frozenset({"invoice.upcoming", "invoice.deleted"})
+"""Events about an invoice that Stripe does not have: one that it is going to write, and a draft that was deleted."""
+
 SETTLED_DISPUTES = frozenset({"won", "prevented", "warning_needs_response", "warning_under_review", "warning_closed"})
 """The statuses of disputes that hold no money back."""
 
@@ -61,7 +64,7 @@ class Stripe:
     instructions: str = ""
 
     async def start(self, order: Order) -> Checkout:
-        """Create the customer, unless it exists, and a Checkout session. Repetitions with the same key create none."""
+        """Create the customer, unless Stripe has it, and a Checkout session. Repetitions with one key create none."""
         return await self._call(lambda: self._start(order))
 
     async def find(self, reference: str) -> CheckoutState:
@@ -109,9 +112,10 @@ class Stripe:
         return _plan_if_found(await self._call(lambda: _if_found(stop)))
 
     async def find_card(self, customer: str) -> Card | None:
-        """Return the newest payment method of a customer."""
-        found = await self._call(lambda: self._client.v1.customers.payment_methods.list(customer, {"limit": 1}))
-        return _card_of(found.data[0]) if found.data else None
+        """Return the newest payment method of a customer; None for one that Stripe does not have."""
+        list_newest = self._client.v1.customers.payment_methods.list
+        found = await self._call(lambda: _if_found(lambda: list_newest(customer, {"limit": 1})))
+        return _card_of(found.data[0]) if found and found.data else None
 
     async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
         """Verify an event, and read the payments and plans that it is about.
@@ -140,7 +144,7 @@ class Stripe:
         return await asyncio.to_thread(_attempt, act)
 
     def _start(self, order: Order) -> Checkout:
-        customer = order.customer or self._create_customer(order)
+        customer = self._find_customer(order) or self._create_customer(order)
         session = self._client.v1.checkout.sessions.create(
             _session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
@@ -181,9 +185,16 @@ class Stripe:
             if self._client.v1.checkout.sessions.retrieve(id).status == "open":
                 raise
 
+    def _find_customer(self, order: Order) -> str | None:
+        """Return the customer of an order if Stripe has it: a person may have deleted it there."""
+        if order.customer is None:
+            return None
+        known: Any = _if_found(lambda: self._client.v1.customers.retrieve(str(order.customer)))
+        return None if known is None or getattr(known, "deleted", False) else order.customer
+
     def _create_customer(self, order: Order) -> str:
         facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}
-        key = f"customer/{order.account_id}/{order.email}"
+        key = "/".join(["customer", str(order.account_id), order.email, *([order.customer] if order.customer else [])])
         return self._client.v1.customers.create(facts, {"idempotency_key": key}).id
 
     def _read(self, about: Mapping[str, str]) -> Notice:
@@ -209,8 +220,16 @@ class Stripe:
         intent = self._client.v1.payment_intents.retrieve(id, {"expand": ["latest_charge"]})
         facts = _facts(intent)
         if _is_ours(facts, "order", "description"):
-            return _state(
-                facts, facts["order"], intent, is_paid=intent.status == "succeeded", **self._taken_back(intent)
+            return PaymentState(
+                key=facts["order"],
+                reference=intent.id,
+                account_id=int(facts["account_id"]),
+                credits=int(facts["credits"]),
+                description=facts["description"],
+                amount=intent.amount,
+                currency=intent.currency.upper(),
+                is_paid=intent.status == "succeeded",
+                **self._taken_back(intent),
             )
         of = {"payment": {"type": "payment_intent", "payment_intent": id}}
         found = self._client.v1.invoice_payments.list(of)
@@ -297,7 +316,8 @@ def _is_signed(secret: str, body: bytes, header: str, now: float) -> bool:
 def _subject_of(body: bytes) -> dict[str, str]:
     """Return the texts of the object that an event is about; empty for a body that is no such event."""
     try:
-        about = orjson.loads(body)["data"]["object"]
+        event = orjson.loads(body)
+        about = {} if event.get("type") in WITHOUT_OBJECT else event["data"]["object"]
         return {name: value for name, value in about.items() if isinstance(value, str)}
     except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
         return {}
@@ -341,23 +361,6 @@ def _is_ours(facts: dict[str, str], *names: str) -> bool:
 def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
     """Return a notice without the objects that this service did not start."""
     return Notice([each for each in payments if each], [each for each in plans or [] if each])
-
-
-def _state(
-    facts: dict[str, str], key: str, intent: "PaymentIntent", *, is_paid: bool, refunded: int, disputed: int
-) -> PaymentState:
-    return PaymentState(
-        key=key,
-        reference=intent.id,
-        account_id=int(facts["account_id"]),
-        credits=int(facts["credits"]),
-        description=facts["description"],
-        amount=intent.amount,
-        currency=intent.currency.upper(),
-        is_paid=is_paid,
-        refunded=refunded,
-        disputed=disputed,
-    )
 
 
 def _plan_if_found(subscription: "Subscription | None") -> PlanState | None:

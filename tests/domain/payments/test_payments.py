@@ -216,6 +216,43 @@ async def test_an_invoice_of_a_plan_is_a_payment_only_once_it_is_paid(
     assert await booked(services) == [("purchase", 1000)]
 
 
+async def test_an_event_about_an_invoice_that_stripe_does_not_have_is_taken_so_that_it_is_not_sent_again(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    peer.announce(subscription)
+
+    await deliver(payments, peer)
+
+    assert await booked(services) == [("purchase", 1000)]
+
+
+async def test_an_account_whose_customer_was_deleted_at_stripe_buys_as_another_one(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        peer.pay(await service.start_plan(unit, payments, "Starter"))
+    await deliver(payments, peer)
+    async with act() as unit:
+        first = str(await queries.find_customer(unit, "stripe"))
+    peer.delete_customer(first)
+    await deliver(payments, peer)
+
+    async with act() as unit:
+        assert await service.find_card(unit, payments) is None
+    peer.pay(await buy(act, payments, 500))
+    url = await buy(act, payments, 600)
+    await deliver(payments, peer)
+
+    async with act() as unit:
+        second = await queries.find_customer(unit, "stripe")
+        assert await queries.find_running_plan(unit) is None
+    assert second not in (None, first)
+    assert peer.objects[url.rpartition("/")[2]]["customer"] == second
+    assert await booked(services) == [("purchase", 1000), ("purchase", 500)]
+
+
 async def test_an_event_is_refused_unsigned_and_asked_for_again_while_stripe_fails(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
