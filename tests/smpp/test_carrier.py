@@ -156,7 +156,7 @@ async def test_without_a_response_the_message_is_ambiguous_until_a_late_one_is_f
         await carrier.find(message(), ago())
     await until(lambda: carrier._unfinished[300][1])
 
-    assert await carrier.find(message(), ago()) == [Accepted("late", "accepted", 1, part_ids=("late",))]
+    assert await carrier.find(message(), ago()) == [Accepted("late", "accepted", 1, part_ids=("late",), is_ours=True)]
     assert len(smsc.all("submit")) == 1
 
 

@@ -1,6 +1,7 @@
 """PDUs, texts and receipts: round trips, a second codec, and octets of any kind."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 import smpp34
@@ -120,6 +121,10 @@ def test_numbers_are_read_whatever_type_the_smsc_gives(address: Address, number:
         (b"caf\xe9", 0x03, "café"),
         (b"\x04\x16\xd8\x3d\xdc\x4b", 0x08, "Ж👋"),
         (b"\x04\x16", 0x18, "Ж"),
+        (b"\x04\x16", 0x48, "Ж"),
+        (b"\x04\x16", 0xE0, "Ж"),
+        (b"\x00", 0x40, "@"),
+        (b"\x00", 0xD0, "@"),
         (b"\x04\x16\xd8", 0x08, "Ж"),
         (b"\xd8\x3d", 0x08, "\ufffd"),
         (b"caf\xe9\0", 0x04, "café"),
@@ -179,6 +184,14 @@ def test_the_parameters_of_a_receipt_count_before_its_text():
     read = receipts.read(delivery(FULL.format(stat="DELIVRD", error="000"), tlvs))
 
     assert read == receipts.SmscReceipt("77", "UNDELIV", "err:11")
+
+
+def test_a_delivery_that_names_a_message_is_a_receipt_whatever_its_class_says():
+    receipt = delivery(FULL.format(stat="DELIVRD", error="000"), {Tag.receipted_message_id: b"77\0"})
+    text_of_a_phone = replace(receipt, esm_class=0, tlvs={})
+
+    assert receipts.is_receipt(replace(receipt, esm_class=0))
+    assert not receipts.is_receipt(text_of_a_phone)
 
 
 def test_a_receipt_without_an_id_names_no_message():

@@ -63,7 +63,8 @@ class Accepted:
     """The carrier accepted the message and will report on it under `provider_message_id`.
 
     `parts` is the carrier's count of SMS parts, and `charge` its price; None where it does not say. A carrier that
-    reports on each part under an id of its own gives these as `part_ids`, in the order of the parts.
+    reports on each part under an id of its own gives these as `part_ids`, in the order of the parts. One that was asked
+    for a message, and answers by our reference, `is_ours`, also without an id or under one that another message has.
     """
 
     provider_message_id: str
@@ -71,6 +72,7 @@ class Accepted:
     parts: int | None = None
     charge: Charge | None = None
     part_ids: tuple[str, ...] = ()
+    is_ours: bool = False
 
 
 class Limited(enum.StrEnum):

@@ -325,12 +325,12 @@ class Handoff:
         return self.connections.find(carrier)
 
     async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
-        """Return the first answer whose id no other message has, and take that id.
+        """Return the first answer that is certainly ours, or whose id no other message has, and take that id.
 
         Two texts with the same words between the same numbers may be asked for at the same time.
         """
         for answer in found:
-            if isinstance(answer, Rejected):
+            if isinstance(answer, Rejected) or answer.is_ours:
                 return answer
             if await carrier_ids.take(self.database.pool, text.carrier, answer.provider_message_id, text.message_id):
                 return answer

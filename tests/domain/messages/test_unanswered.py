@@ -53,6 +53,17 @@ class Silent(SandboxCarrier):
         raise ConnectionError
 
 
+class Found(Silent):
+    """A carrier that answers late for each text by our reference, under the same id for all of them."""
+
+    def __init__(self, pool: Pool, id: str) -> None:
+        super().__init__(pool)
+        self.id = id
+
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        return [Accepted(self.id, is_ours=True)]
+
+
 @pytest.fixture
 def silent(handoff: Handoff, pool: Pool) -> Handoff:
     """Give what hands off to a carrier that says nothing."""
@@ -96,6 +107,22 @@ async def _asks(silent: Handoff) -> bool:
         return False
     await reconcile(silent)
     return True
+
+
+@pytest.mark.parametrize("id", ["", "77"])
+async def test_texts_that_are_found_without_an_id_or_under_the_same_one_are_not_sent_again(
+    send: Callable[..., Any], silent: Handoff, pool: Pool, id: str
+) -> None:
+    await send(body="One")
+    await send(body="Two")
+    found = replace(silent, connections=opened(silent, sandbox=Found(pool, id)))
+    await hand_over(found)
+
+    await reconcile(after(found, 6))
+    await hand_over(after(found, 12))
+
+    assert await states(pool) == [("sent", None)] * 2
+    assert await calls(pool) == [("One", 1), ("Two", 1)]
 
 
 async def test_a_text_without_an_answer_in_an_hour_becomes_sent_and_unconfirmed_and_is_not_refunded(

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from app.domain.carriers.carrier import (
@@ -103,7 +103,7 @@ class SmppCarrier:
         answer = self._conclude(message.reference, len(self._split(message)))
         if isinstance(answer, Ambiguous):
             raise ConnectionError(answer.reason)
-        return [answer]
+        return [replace(answer, is_ours=True) if isinstance(answer, Accepted) else answer]
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Do nothing: SMPP cannot delete a submitted message."""

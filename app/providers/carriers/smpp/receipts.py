@@ -74,8 +74,11 @@ class SmscReceipt:
 
 
 def is_receipt(message: ShortMessage) -> bool:
-    """Return whether a delivery is a receipt, and not a text of a phone."""
-    return message.esm_class & TYPE_BITS in (IS_RECEIPT, IS_NOTIFICATION)
+    """Return whether a delivery is a receipt, and not a text of a phone.
+
+    Some SMSCs leave `esm_class` at 0. No phone can set the parameter by which such a receipt names its message.
+    """
+    return message.esm_class & TYPE_BITS in (IS_RECEIPT, IS_NOTIFICATION) or Tag.receipted_message_id in message.tlvs
 
 
 def read(message: ShortMessage) -> SmscReceipt | None:

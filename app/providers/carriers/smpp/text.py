@@ -134,12 +134,18 @@ def _is_latin_1(body: str) -> bool:
 
 
 def _general_coding(data_coding: int) -> int:
-    """Return the data coding without a message class: TS 23.038, 4."""
-    if data_coding >> 4 == 0xF:
-        return 4 if data_coding & 0x04 else 0
-    if data_coding >> 4 in range(1, 4):
-        return (0, 4, UCS_2, 0)[data_coding >> 2 & 3]
-    return data_coding
+    """Return the data coding without a message class, a mark for deletion or a waiting message: TS 23.038, 4."""
+    match data_coding >> 4:
+        case 0xF:
+            return 4 if data_coding & 0x04 else 0
+        case 0xE:
+            return UCS_2
+        case 0xC | 0xD:
+            return 0
+        case group if 1 <= group <= 7:
+            return (0, 4, UCS_2, 0)[data_coding >> 2 & 3]
+        case _:
+            return data_coding
 
 
 def _from_septets(octets: bytes) -> str:
