@@ -146,15 +146,13 @@ WITH counted AS (
 UPDATE sequence_steps step SET sent = step.sent + counted.sent FROM counted WHERE step.id = counted.id
 """
 
-TRY_LATER = """
-UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL
-WHERE id = $1 AND status = 'active' AND claimed_until = $2
+# An enrollment that was paused since its claim keeps the time of its pause, or none: with another one it would be sent.
+_AS_CLAIMED = "WHERE id = $1 AND status = 'active' AND claimed_until = $2 AND next_send_at = $4"
+TRY_LATER = f"""
+UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL {_AS_CLAIMED}
 """
 
-PUT_OFF = """
-UPDATE sequence_enrollments SET next_send_at = $3, claimed_until = NULL
-WHERE id = $1 AND status = 'active' AND claimed_until = $2
-"""
+PUT_OFF = f"UPDATE sequence_enrollments SET next_send_at = $3, claimed_until = NULL {_AS_CLAIMED}"
 
 RELEASE = "UPDATE sequence_enrollments SET claimed_until = NULL WHERE id = $1 AND claimed_until = $2"
 
@@ -284,7 +282,7 @@ class Drip:
                 await self._put_off(row, refusal.not_before or self.clock.now() + NEVER_OPEN)
             case _ if isinstance(refusal, PASSING) and attempts < len(RETRIES):
                 at = self.clock.now() + RETRIES[attempts]
-                await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at)
+                await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at, row.next_send_at)
             case _ if isinstance(refusal, PASSING) and row.skips_refused and row.next_delay is not None:
                 await self._advance([(row, None)])
             case _:
@@ -295,7 +293,7 @@ class Drip:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until)
 
     async def _put_off(self, row: DueStep, until: datetime) -> None:
-        await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, until)
+        await self.database.pool.execute(PUT_OFF, row.id, row.claimed_until, until, row.next_send_at)
 
     async def _exit(self, row: DueStep, reason: str) -> None:
         await self.database.pool.execute(EXIT, row.id, row.claimed_until, reason, self.clock.now())

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts import service as contacts
-from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
+from app.domain.kernel.errors import Conflict, DomainError, InvalidInput, NotFound
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Acceptance, Send
+from app.domain.quiet_hours.errors import QuietHours
 from app.domain.sequences import enrollments, service
 from app.domain.sequences.definition import NewStep
 from app.domain.sequences.models import SequenceStatus
@@ -190,6 +192,34 @@ async def test_a_step_is_not_sent_once_its_enrollment_was_paused_since_its_claim
 
     assert await bodies(pool) == []
     assert await SEQUENCE_ENROLLMENTS.read(pool, "status", "next_send_at") == [("active", None)]
+
+
+@pytest.mark.parametrize("days", [None, 3])
+@pytest.mark.parametrize("refusal", [QuietHours(rule="US", until="08:00"), InsufficientCredits(needed=1, balance=0)])
+async def test_a_step_that_is_put_off_after_a_pause_of_its_enrollment_does_not_end_the_pause(
+    make: Any,
+    enroll: Any,
+    pause: Any,
+    *,
+    services: Services,
+    drip: Drip,
+    pool: Pool,
+    refusal: DomainError,
+    days: int | None,
+) -> None:
+    enrolled = await enroll(await make())
+    until = days and datetime.now(UTC) + timedelta(days=days)
+
+    class Refusing(SendAcceptor):
+        async def accept(self, actor: Any, send: Send) -> Acceptance:
+            await pause(enrolled.enrollment_id, until)
+            raise refusal
+
+    await with_acceptor(Refusing, services, drip).run()
+    await after(drip, hours=30).run()
+
+    assert await bodies(pool) == []
+    assert await SEQUENCE_ENROLLMENTS.read(pool, "status", "next_send_at") == [("active", until)]
 
 
 @pytest.mark.parametrize("days", [None, 3])
