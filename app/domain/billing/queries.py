@@ -112,6 +112,13 @@ async def find_transactions(
     return await fetch(unit, own, Order((LedgerEntry.id,)), window, count)
 
 
+async def find_last_addition(unit: UnitOfWork) -> datetime | None:
+    """Return when credits were last added, other than by refunds of what was debited; None if none were."""
+    added = LedgerEntry.type.in_((EntryType.purchase, EntryType.adjustment, EntryType.dispute)), LedgerEntry.amount > 0
+    own = select(LedgerEntry.created_at).where(LedgerEntry.account_id == unit.actor.account_id, OTHER_THAN_DEBITS)
+    return await unit.one(own.where(*added).order_by(LedgerEntry.id.desc()).limit(1))
+
+
 async def _daily_average(unit: UnitOfWork) -> int:
     """Return the average daily cost of messages: debits less refunds."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,11 +1,13 @@
 """Notices to the owners about a campaign that has ended, or was paused for another reason than a user's request."""
 
 from app.db.engine import Connection
+from app.domain.billing import queries as billing
 from app.domain.campaigns.events import CampaignProgress
 from app.domain.campaigns.models import Campaign, PauseReason
 from app.domain.events import outbox
 from app.domain.events.outbox import Recorded
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.notices import queries
 from app.domain.notices.events import OwnersNotified
 from app.domain.notices.models import NoticeKind
 
@@ -23,11 +25,20 @@ REASONS = {
 COMPLETED = "All its recipients are decided. The report shows the results."
 
 
-def record_pause(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
-    """Record that a campaign was paused, unless a user asked for it."""
-    if body := REASONS.get(reason):
-        title = f"The campaign {campaign.name} was paused"
-        outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign.id))
+async def record_pause(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> None:
+    """Record that a campaign was paused, unless a user asked for it, or was told of it and has added no credits."""
+    body = REASONS.get(reason)
+    if body is None or (reason is PauseReason.insufficient_credits and await _is_known(unit, campaign.id, body)):
+        return
+    title = f"The campaign {campaign.name} was paused"
+    outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign.id))
+
+
+async def _is_known(unit: UnitOfWork, campaign_id: int, body: str) -> bool:
+    """Return whether owners know of a pause without credits: after each refund, the campaign goes on for a text."""
+    told_at = await queries.find_last_told(unit, NoticeKind.campaign, campaign_id, body)
+    added_at = await billing.find_last_addition(unit)
+    return told_at is not None and (added_at is None or added_at < told_at)
 
 
 async def record_completion(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:

@@ -173,7 +173,7 @@ async def stop(unit: UnitOfWork, campaign: Campaign, reason: PauseReason) -> Non
         campaign.due_at = unit.clock.now() + RETRY
     else:
         await cancellation.hold(unit, _claimed(unit, campaign.id))
-    notices.record_pause(unit, campaign, reason)
+    await notices.record_pause(unit, campaign, reason)
     await _save(unit, campaign)
 
 

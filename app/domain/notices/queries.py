@@ -1,5 +1,7 @@
 """Read the notices of a user, and mark them as read."""
 
+from datetime import datetime
+
 from sqlalchemy import Select, func, select, update
 
 from app.domain.accounts import users
@@ -7,7 +9,7 @@ from app.domain.events import outbox
 from app.domain.kernel.paging import Order, Page, Window, fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.notices.events import NoticesRead
-from app.domain.notices.models import Notice
+from app.domain.notices.models import Notice, NoticeKind
 
 NEWEST = Order((Notice.id,))
 
@@ -34,6 +36,12 @@ async def read(unit: UnitOfWork, up_to: int, since: int = 0) -> int:
     if (await unit.execute(marked.returning(Notice.id))).first():
         outbox.record(unit, NoticesRead())
     return await count_unread(unit)
+
+
+async def find_last_told(unit: UnitOfWork, kind: NoticeKind, subject_id: int, body: str) -> datetime | None:
+    """Return when users of the account last got a notice with a text about a subject; None if none did."""
+    about = Notice.kind == kind, Notice.subject_id == subject_id, Notice.body == body
+    return await unit.one(select(func.max(Notice.created_at)).where(Notice.account_id == unit.actor.account_id, *about))
 
 
 def _of(unit: UnitOfWork, user_id: int) -> Select[Notice]:
