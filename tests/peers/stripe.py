@@ -68,6 +68,7 @@ class StripePeer:
                 "data": [
                     {
                         "object": "subscription_item",
+                        "created": 1,
                         "current_period_end": int(time.time()) + 30 * 86400,
                         "price": {"object": "price", "unit_amount": session["_amount"], "currency": "usd"},
                     }
@@ -105,6 +106,15 @@ class StripePeer:
         self._add("invoice_payment", "inpay", invoice=invoice["id"], status="paid", payment=payment)
         self._emit("invoice.paid", invoice)
         return intent["id"]
+
+    def add_item(self, subscription_id: str) -> None:
+        """Add another item to a subscription, as a person does in Stripe's dashboard, and have its first days paid."""
+        subscription = self.objects[subscription_id]
+        [item] = subscription["items"]["data"]
+        support = {"object": "price", "unit_amount": 5000, "currency": "usd"}
+        subscription["items"]["data"].insert(0, item | {"created": 2, "price": support})
+        self._emit("customer.subscription.updated", subscription)
+        self._emit("invoice.paid", self._bill(subscription, "subscription_update", status="paid", amount_paid=700))
 
     def fail_to_renew(self, subscription_id: str) -> None:
         """Bill a month of a plan, refuse its card, and void the invoice."""
@@ -254,10 +264,10 @@ class StripePeer:
         self._emit("payment_intent.succeeded", intent)
         return intent
 
-    def _bill(self, subscription: Json, **facts: Any) -> Json:
+    def _bill(self, subscription: Json, reason: str = "subscription_cycle", **facts: Any) -> Json:
         details = {"subscription": subscription["id"], "metadata": subscription["metadata"]}
         parent = {"type": "subscription_details", "subscription_details": details}
-        return self._add("invoice", "in", currency="usd", parent=parent, **facts)
+        return self._add("invoice", "in", currency="usd", parent=parent, billing_reason=reason, **facts)
 
     def _charge(self, intent: Json, status: str) -> Json:
         facts = {name: intent[name] for name in ("amount", "currency", "customer")}

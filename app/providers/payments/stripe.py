@@ -236,11 +236,11 @@ class Stripe:
         return self._invoice(str(found.data[0].invoice)) if found.data else None
 
     def _invoice(self, id: str) -> PaymentState | None:
-        """Return the state of a paid invoice of a plan, with the refunded part of its payment; else None."""
+        """Return the state of the paid invoice of a month of a plan, with the refunded part; None for any other."""
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
         facts = _facts(details)
-        if not _is_ours(facts, "plan") or invoice.status != "paid":
+        if not _is_ours(facts, "plan") or invoice.status != "paid" or invoice.billing_reason == "subscription_update":
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
@@ -376,7 +376,7 @@ def _plan_of(subscription: "Subscription") -> PlanState | None:
     facts = _facts(subscription)
     if not _is_ours(facts, "plan"):
         return None
-    [item] = subscription["items"].data
+    item = min(subscription["items"].data, key=lambda each: each.created)  # people may have added others at Stripe
     plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount, item.price.currency.upper())
     return PlanState(
         reference=subscription.id,

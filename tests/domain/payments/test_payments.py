@@ -190,6 +190,24 @@ async def test_a_plan_adds_its_credits_each_month_until_it_ends(
         assert [plan.status for plan in await queries.list_plans(unit)] == [PlanStatus.ended]
 
 
+async def test_a_plan_with_another_item_that_was_added_at_stripe_stays_the_plan_and_gets_its_credits_once(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    async with act() as unit:
+        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    peer.add_item(subscription)
+
+    await deliver(payments, peer)
+
+    async with act() as unit:
+        [plan] = await queries.list_plans(unit)
+        ended = await payments.gateway.stop_plan(plan.provider_id)
+    assert (plan.plan, plan.credits, plan.amount) == ("Starter", 1000, 900)
+    assert ended is not None
+    assert ended.status == "canceled"
+    assert await booked(services) == [("purchase", 1000)]
+
+
 async def test_a_new_page_for_a_plan_closes_the_earlier_one_so_that_no_two_are_paid(
     act: OpenUnit, payments: Payments, peer: StripePeer
 ) -> None:
