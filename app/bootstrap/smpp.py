@@ -187,7 +187,9 @@ class Binds:
         served = {each.row.key: each for each in self._connections.served()}
         for key in self._held.keys() - served.keys():
             await self._release(key, MARGIN_SECONDS)
-        await asyncio.gather(*(self._hold(key, each) for key, each in served.items()))
+        holding = (self._hold(key, each) for key, each in served.items())
+        for failure in filter(None, await asyncio.gather(*holding, return_exceptions=True)):
+            raise failure  # after all have ended: a connection that is followed twice at a time would be bound twice
 
     async def _hold(self, key: str, connection: OpenConnection) -> None:
         """Renew the lease of a bind, or begin one where the lease is free."""

@@ -13,10 +13,11 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
 from app.domain.messages.requests import Send
 from app.providers.carriers.smpp import deliveries, link
+from app.providers.carriers.smpp.leases import Lease
 from app.providers.carriers.smpp.statuses import Status
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, entries
-from tests.factories.carriers import change_connection
+from tests.factories.carriers import add_smpp_connection, change_connection
 from tests.factories.clocks import Later
 from tests.factories.messages import MESSAGES, OUTGOING, UNMATCHED_CALLBACKS, UNMATCHED_RECEIPTS
 from tests.factories.tables import Rows
@@ -150,6 +151,29 @@ async def test_two_processes_never_hold_the_same_bind_and_one_takes_over_from_th
         await until(free.sessions)
 
     assert len(smsc.all("unbind")) >= 1
+
+
+async def test_a_connection_is_bound_once_though_the_lease_of_another_one_fails_meanwhile(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+):
+    await add_smpp_connection(line.services, "smpp_2")
+    asked, going_on = list[str](), asyncio.Event()
+
+    async def acquire(lease: Lease, problem: str) -> bool:
+        asked.append(lease.carrier)
+        if lease.carrier != KEY:
+            raise OSError("the database is away")
+        await within("the test to let the lease be taken", going_on.wait())
+        return True
+
+    monkeypatch.setattr(Lease, "acquire", acquire)
+    async with running(line.services):
+        await until(lambda: len(asked) == 2)
+        await asyncio.sleep(0.3)
+        asked_meanwhile = asked.count(KEY)
+        going_on.set()
+
+    assert asked_meanwhile == 1
 
 
 async def test_a_session_ends_before_a_lease_that_is_not_renewed(line: Line, smsc: Smsc, pool: Pool):
