@@ -317,7 +317,7 @@ def _subject_of(body: bytes) -> dict[str, str]:
     """Return the texts of the object that an event is about; empty for a body that is no such event."""
     try:
         event = orjson.loads(body)
-        about = {} if event.get("type") in WITHOUT_OBJECT else event["data"]["object"]
+        about: dict[str, Any] = {} if event.get("type") in WITHOUT_OBJECT else event["data"]["object"]
         return {name: value for name, value in about.items() if isinstance(value, str)}
     except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
         return {}
