@@ -12,6 +12,9 @@ from app.domain.kernel import instants
 MAX_TEXT = 1000
 MAX_ID = 200
 """The length of ids: an index cannot hold much longer ones."""
+SECRET = re.compile(r"[!-~]{1,16384}")
+"""A token or a code, as a header or a form can hold it."""
+
 LEAST_DIGITS = 7
 """The digits of the shortest phones."""
 
@@ -71,6 +74,14 @@ def needed(source: Mapping[str, Any], name: str) -> str:
     value = text(source, name)
     if not value:
         raise NotThere(f"The field {name} is missing.")
+    return value
+
+
+def secret(source: Mapping[str, Any], name: str) -> str:
+    """Return a member that is a token or a code, whole; raise `NotThere` where there is none that can be sent."""
+    value = source.get(name)
+    if not isinstance(value, str) or not SECRET.fullmatch(value):
+        raise NotThere(f"The field {name} is missing or cannot be sent.")
     return value
 
 

@@ -36,6 +36,9 @@ CUT = "x-cut"
 """The mark of an answer that is cut off."""
 
 NEVER_SECONDS = 3600.0
+SIGNED = "x" * 1400
+"""The rest of a token: those of HighLevel are JWTs of 1,200 to 1,600 characters, the more scopes the longer."""
+
 SETTABLE = ("phone", "firstName", "lastName", "email")
 UNIQUE = ("email", "phone")
 """The fields that no two contacts of a sub-account share, unless it allows duplicates."""
@@ -94,7 +97,7 @@ class HighLevelPeer:
     client_id: str = "64f0a1b2-lm3k"
     client_secret: str = "the secret of the application"
     provider_id: str = "provider1"
-    token_seconds: int = 86399
+    token_seconds: Any = 86399
     limit: Limit = field(default_factory=lambda: Limit(timedelta(seconds=10)))
     key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
     contacts: dict[str, Json] = field(default_factory=dict[str, Json])
@@ -260,7 +263,7 @@ class HighLevelPeer:
             raise Refusal(400, "Invalid grant: refresh token is invalid")
         self._refresh.discard(form.get("refresh_token", ""))
         self.is_installed = True
-        access, refresh = self._id("access"), self._id("refresh")
+        access, refresh = (f"{self._id(kind)}.{SIGNED}" for kind in ("access", "refresh"))
         self._access, self._refresh = {access}, self._refresh | {refresh}
         known = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "userType": "Location"}
         return {**known, "expires_in": self.token_seconds, "locationId": self.location, **COMPANY, "scope": self.scopes}

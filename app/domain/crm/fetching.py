@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, select, text
 from app.domain.contacts import sql as contacts
 from app.domain.crm import comparing, joining
 from app.domain.crm.comparing import PhoneTaken
-from app.domain.crm.connector import CrmContact, CrmRefused, Fetched
+from app.domain.crm.connector import CrmAway, CrmContact, CrmRefused, Fetched
 from app.domain.crm.models import CrmConnection, CrmPush, CrmPushKind, CrmPushStatus, CrmSync
 from app.domain.crm.pushing import MAX_REASON, Pushing
 from app.domain.kernel.errors import DomainError
@@ -55,6 +55,8 @@ class Fetching:
             return True
         if sync == CrmSync.fetching or is_due:
             page = await session.call(lambda access: session.connector.fetch(access, since, cursor))
+            if page.cursor and page.cursor == cursor:
+                raise CrmAway("The CRM gives the same page of contacts again.")
             await self._take(page)
             return True
         return False
@@ -63,8 +65,10 @@ class Fetching:
         async with self.pushing.unit() as unit:
             for unread in page.unread:
                 await self._refuse(unit, unread.external_id, unread.reason)
-            for record in await joining.join(unit, self.pushing.integration_id, page.contacts):
-                await self._compare(unit, record)
+            for start in range(0, len(page.contacts), PAGE):  # a CRM may give more than it was asked for
+                few = page.contacts[start : start + PAGE]
+                for record in await joining.join(unit, self.pushing.integration_id, few):
+                    await self._compare(unit, record)
             connection = await _get(unit, self.pushing.session.row.id)
             connection.cursor = page.cursor
             if connection.sync == CrmSync.fetching:

@@ -56,7 +56,7 @@ TOUCHES = frozenset({"ContactCreate", "ContactUpdate", "ContactDelete", "Contact
 PAGE = 100
 MAX_REPORTED = MAX_ID = 200
 MAX_TOTAL = 10**9
-DAY = 24 * 3600
+DAY, YEAR = 24 * 3600, 366 * 24 * 3600
 NAMES = {"phone": "phone", "first_name": "firstName", "last_name": "lastName", "email": "email"}
 
 
@@ -238,7 +238,7 @@ class HighLevel:
         asked = {"clientKey": self.client_id, "clientSecret": self.client_secret, "locationId": location}
         try:
             answer = await self.api.send("POST", "/oauth/reconnect", {}, asked)
-            return fields.needed(answer, "authorizationCode")
+            return fields.secret(answer, "authorizationCode")
         except (CrmRefused, CrmUnauthorized, CrmGone, fields.NotThere):
             raise refusal from None
 
@@ -247,12 +247,12 @@ class HighLevel:
         answer = await self.api.send_form("/oauth/token", {**credentials, **given})
         try:
             return Tokens(
-                fields.needed(answer, "access_token"),
-                fields.needed(answer, "refresh_token"),
-                int(fields.text(answer, "expires_in") or DAY),
-                fields.text(answer, "locationId") or location or fields.needed(answer, "locationId"),
+                fields.secret(answer, "access_token"),
+                fields.secret(answer, "refresh_token"),
+                _seconds(answer),
+                fields.identifier(answer, "locationId") or location or fields.needed(answer, "locationId"),
             )
-        except (fields.NotThere, ValueError):
+        except fields.NotThere:
             raise CrmRefused("The CRM gave no tokens of a sub-account.") from None
 
     def _contact(self, answer: Mapping[str, Any]) -> CrmContact:
@@ -345,6 +345,12 @@ def _cursor(record: Mapping[str, Any]) -> str:
 def _total(answer: Mapping[str, Any]) -> int:
     total = answer.get("total")
     return min(max(total, 0), MAX_TOTAL) if isinstance(total, int) else 0
+
+
+def _seconds(answer: Mapping[str, Any]) -> int:
+    """Return the time for which a token is valid: a day where the answer holds none, at most a year."""
+    told = fields.text(answer, "expires_in").partition(".")[0]
+    return min(int(told), YEAR) if told.isdecimal() else DAY
 
 
 def _time(at: datetime) -> str:

@@ -1,6 +1,7 @@
 """Connections to CRMs: authorization, tokens, health, and the end."""
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -117,6 +118,31 @@ async def test_tokens_are_renewed_before_they_expire_and_once_by_workers_at_the_
     assert shop.peer.calls.count("POST /oauth/token") == 1
     assert (await shop.state("state"), await shop.state("error")) == ("authorized", "")
     assert await shop.state("expires_at") == shop.clock.now() + timedelta(seconds=86399)
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"), [(10**18, 366 * 24 * 3600), ("9" * 900, 366 * 24 * 3600), (3600.5, 3600), ("soon", 24 * 3600)]
+)
+async def test_tokens_with_a_strange_time_are_stored_when_they_are_given_and_when_they_are_renewed(
+    shop: Shop, told: object, seconds: int
+) -> None:
+    shop.peer.token_seconds = told
+    await shop.connect()
+    shop.peer.expire_tokens()
+
+    await shop.settle()
+
+    assert (await shop.state("state"), await shop.state("error")) == ("authorized", "")
+    assert await shop.state("expires_at") == shop.clock.now() + timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("token", ["a\r\nhost: x", "\u00e9", "x" * 20_000, ["a"], None])
+async def test_a_token_that_cannot_be_sent_is_refused(shop: Shop, token: object) -> None:
+    given = {"access_token": token, "refresh_token": "r", "expires_in": 60, "locationId": "loc1"}
+    shop.peer.faults.append(Fault(200, content=json.dumps(given).encode()))
+
+    with pytest.raises(CrmAuthorizationRefused):
+        await shop.connect()
 
 
 async def test_a_turn_with_a_slow_crm_ends_after_two_minutes(shop: Shop) -> None:

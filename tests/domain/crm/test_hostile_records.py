@@ -15,6 +15,9 @@ from tests.peers.highlevel import Fault
 pytestmark = pytest.mark.anyio
 
 GOOD = "+12025550143"
+MOST_PARAMETERS = 32_767
+"""The number of parameters that a statement has at most."""
+
 HOSTILE: list[dict[str, Any]] = [
     {"id": None},
     {"id": {"a": 1}},
@@ -69,3 +72,35 @@ async def test_a_notice_about_a_contact_with_a_hostile_id_is_refused_and_not_sto
         await shop.deliver(shop.peer.sign({"type": "ContactUpdate", "locationId": shop.peer.location, "id": id}))
 
     assert await INTEGRATION_EVENTS.count(shop.services) == 0
+
+
+async def test_a_crm_that_gives_the_same_page_for_ever_is_left_alone_and_its_health_says_so(shop: Shop) -> None:
+    for number in range(100):
+        shop.peer.add(phone=f"+120255502{number:02d}")
+    shop.peer.notices.clear()
+    page = [{**each, "searchAfter": ["0", "0"]} for each in shop.peer.contacts.values()]
+    again = Fault(200, content=json.dumps({"contacts": page, "total": 100_000}).encode())
+    await shop.connect()
+    shop.peer.faults.extend([again] * 5)
+
+    await shop.work()
+
+    assert [call for call in shop.peer.calls if "search" in call] == ["POST /contacts/search"] * 2
+    assert await CONTACTS.count(shop.services) == 100
+    assert "same page" in await shop.state("error")
+
+    shop.peer.faults.clear()
+    shop.move(seconds=5)
+    await shop.settle()
+    assert await shop.state("sync", "error") == ("done", "The CRM gives the same page of contacts again.")
+
+
+async def test_a_page_with_far_more_contacts_than_were_asked_for_is_taken_over(shop: Shop) -> None:
+    record = {"id": "c1", "phone": GOOD, "dateUpdated": "2026-01-01T00:00:00Z", "searchAfter": ["9", "9"]}
+    await shop.connect()
+    shop.peer.faults.append(Fault(200, content=json.dumps({"contacts": [record] * MOST_PARAMETERS}).encode()))
+
+    await shop.work()
+
+    assert await shop.state("sync", "error") == ("done", "")
+    assert await CRM_LINKS.read(shop.services, "external_id") == ["c1"]
