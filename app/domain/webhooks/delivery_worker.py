@@ -22,6 +22,7 @@ from app.domain.webhooks.rows import Due, Leased
 from app.domain.webhooks.schedule import Schedule
 from app.domain.webhooks.signing import Signer
 from app.domain.webhooks.stats import AttemptCounts
+from app.fair_queue import FairQueue
 
 PER_ENDPOINT, TRUST = 8, 16
 BUSY_AFTER = 8
@@ -61,7 +62,7 @@ class Shared:
     due: DueReader
     recorder: Recorder
     counts: AttemptCounts
-    places: asyncio.Semaphore
+    places: FairQueue
 
 
 class DeliveryWorker:
@@ -218,12 +219,16 @@ class DeliveryWorker:
 
     async def _run_queue(self, waiting: deque[Due]) -> None:
         """Post the deliveries of a queue one after the other."""
+        places, account_id = self._shared.places, self.subscription.account_id
         while waiting:
-            async with self._shared.places:
+            await places.take(account_id)
+            try:
                 if not self._may_start():
                     return
                 await self._attempt(waiting[0])
                 self._held.discard(waiting.popleft().id)
+            finally:
+                places.leave(account_id)
 
     async def _attempt(self, delivery: Due) -> None:
         at = self._dependencies.clock.now()

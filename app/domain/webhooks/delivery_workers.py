@@ -13,8 +13,14 @@ from app.domain.webhooks.leases import Leases
 from app.domain.webhooks.records import DueReader, Recorder
 from app.domain.webhooks.rows import Leased
 from app.domain.webhooks.stats import AttemptCounts
+from app.fair_queue import FairQueue
 
-PER_PROCESS, WORKERS = 200, 500
+PER_PROCESS, PER_ACCOUNT = 400, 100
+"""The POSTs in flight of a process, and those of one account: so the slow endpoints of one delay no other account."""
+
+WORKERS = 1000
+"""The webhooks that a process works for at once; an account has at most a fifth of them."""
+
 TURN_SECONDS = 1.0
 ABANDON_SECONDS = 0.5
 GIVE_BACK_SECONDS = 1.0
@@ -42,7 +48,8 @@ class DeliveryWorkers:
         pool = dependencies.database.pool
         leases = Leases(pool, dependencies.clock, dependencies.notify, dependencies.schedule)
         due, counts = DueReader(pool, dependencies.clock), AttemptCounts(pool, dependencies.clock)
-        return cls(Shared(dependencies, leases, due, Recorder(pool), counts, asyncio.Semaphore(PER_PROCESS)))
+        places = FairQueue(PER_PROCESS, PER_ACCOUNT, None)
+        return cls(Shared(dependencies, leases, due, Recorder(pool), counts, places))
 
     async def warm(self) -> None:
         """Prepare the connections that record results, because results not yet recorded at a crash are sent twice."""

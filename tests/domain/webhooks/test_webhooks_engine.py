@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from app.domain.webhooks import delivery_worker, records
+from app.domain.webhooks import delivery_worker, delivery_workers, records
 from app.domain.webhooks.delivery_workers import DeliveryWorkers
+from app.fair_queue import FairQueue
 from app.providers.outbound.addresses import LOOPBACK
 from app.providers.outbound.client import HttpClient
 from tests.domain.webhooks.faults import Flaky, with_parts
@@ -243,6 +245,29 @@ async def test_when_no_place_is_free_the_one_worked_for_longest_makes_room(
         await harness.receiver.expect(3, "/busy")
 
 
+async def test_the_hanging_webhooks_of_one_account_leave_places_for_those_of_another(
+    harness: Harness, new_account: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_workers, "PER_PROCESS", 3)
+    monkeypatch.setattr(delivery_workers, "PER_ACCOUNT", 2)
+    held, other = Held(), replace(harness, account=await new_account())
+    harness.receiver.respond = lambda post: held(post) if post.path == "/hangs" else web.Response()
+    await harness.subscribe("/hangs")
+    await harness.subscribe("/hangs")
+    await other.subscribe("/other")
+    for contact in range(8):
+        await harness.tell("won", contact_id=contact)
+    async with harness.at_work(harness.another()):
+        await harness.receiver.expect(2, "/hangs")
+        await other.tell("lost", "won", contact_id=9)
+        await harness.receiver.expect(2, "/other")
+        meanwhile = len(harness.receiver.to("/hangs"))
+        held.go.set()
+        await harness.receiver.expect(16, "/hangs")
+
+    assert meanwhile == 2
+
+
 async def test_posts_under_way_are_counted(harness: Harness) -> None:
     counted: list[int] = []
     watched = DeliveryWorkers.of(replace(harness.engine.shared.dependencies, watch=counted.append))
@@ -289,7 +314,7 @@ async def test_a_delivery_that_waits_for_a_place_when_the_breaker_opens_is_not_a
     for contact in range(5):
         await harness.tell("won", contact_id=contact)
     await harness.dispatcher.run()
-    async with harness.at_work(with_parts(harness.engine, places=asyncio.Semaphore(1))):
+    async with harness.at_work(with_parts(harness.engine, places=FairQueue(1, 1, None))):
         await harness.receiver.expect(1)
         await until(harness.is_at_rest)
 
