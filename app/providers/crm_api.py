@@ -17,7 +17,7 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 class AnsweredRefusal(CrmRefused):
-    """A refusal with the object that the CRM answered; an empty one for an answer that is none."""
+    """A refusal with the object that the CRM answered; an empty one for an empty answer."""
 
     def __init__(self, reason: str, answer: Mapping[str, Any]) -> None:
         super().__init__(reason)
@@ -41,8 +41,8 @@ class Api:
     ) -> Mapping[str, Any]:
         """Send JSON, and return the JSON object of the answer; an empty one for an empty answer.
 
-        Raises `CrmUnauthorized` for 401, `CrmGone` for 404 and 410, `CrmAway` for 408, 429, 5xx and no answer, and
-        `AnsweredRefusal` for any other refusal.
+        Raises `CrmUnauthorized` for 401, `CrmGone` for 404 and 410, `CrmAway` for 408, 429, 5xx, no answer and one that
+        is not JSON, and `AnsweredRefusal` for any other refusal.
         """
         content = b"" if body is None else orjson.dumps(body)
         return await self._send(method, path, {**headers, "content-type": JSON}, content)
@@ -57,26 +57,29 @@ class Api:
             raise CrmAway(f"The CRM gave no answer: {reply.error}.")
         if status in (408, 425, 429) or status >= 500:
             raise CrmAway(_reason(status, _said(reply.body)), reply.retry_after)
+        answer = _object(status, reply.body)
         if status == 401:
-            raise CrmUnauthorized(_reason(status, _said(reply.body)))
+            raise CrmUnauthorized(_reason(status, answer))
         if status in (404, 410):
-            raise CrmGone(_reason(status, _said(reply.body)))
+            raise CrmGone(_reason(status, answer))
         if not 200 <= status < 300:
-            answer = _said(reply.body)
             raise AnsweredRefusal(_reason(status, answer), answer)
-        return _object(reply.body)
+        return answer
 
 
-def _object(body: bytes) -> Mapping[str, Any]:
-    """Return the object of an answer; raise `CrmAway` for one that cannot be read, because it may be of a proxy."""
+def _object(status: int, body: bytes) -> Mapping[str, Any]:
+    """Return the object of an answer; raise `CrmAway` for one that cannot be read, because it may be of a proxy.
+
+    The page of a proxy, such as one with 403 or 404, withdraws no authorization and deletes no contact.
+    """
     try:
         return fields.load(body) if body.strip() else {}
     except fields.NotThere:
-        raise CrmAway("The answer of the CRM is not a JSON object.") from None
+        raise CrmAway(f"The CRM answered {status}, with something that is not a JSON object.") from None
 
 
 def _said(body: bytes) -> Mapping[str, Any]:
-    """Return the object of a refusal; an empty one where there is none."""
+    """Return the object of a failure; an empty one where there is none."""
     try:
         return fields.load(body)
     except fields.NotThere:

@@ -89,6 +89,31 @@ async def test_an_address_of_tokens_that_is_away_marks_no_contact_as_deleted(sho
     assert await CONTACTS.only(shop.services, "first_name") == "A"
 
 
+@pytest.mark.parametrize("status", [302, 401, 403, 404, 410, 422])
+@pytest.mark.parametrize("call", ["POST /oauth/token", "GET /contacts/contact"])
+async def test_the_page_of_a_proxy_withdraws_no_authorization_and_deletes_no_contact(
+    shop: Shop, call: str, status: int
+) -> None:
+    await shop.connect()
+    there = shop.peer.add(phone=PHONE)
+    await shop.settle()
+    shop.move(hours=23, minutes=58)
+    shop.peer.change(there, firstName="A")
+    shop.peer.failing = Fault(status, content=b"<html>Attention Required!</html>")
+    shop.peer.failed = {"POST /oauth/token", "POST /oauth/reconnect", "POST /contacts/search", "GET /contacts/contact"}
+    shop.peer.failed.remove(call)
+
+    await shop.settle()
+    assert await shop.state("state") == "authorized"
+    assert str(status) in await shop.state("error")
+    shop.move(minutes=1)
+    await shop.settle()
+
+    assert await CRM_LINKS.only(shop.services, "is_deleted") is False
+    assert await CONTACTS.only(shop.services, "first_name") == "A"
+    assert await CRM_PUSHES.where(status="failed").count(shop.services) == 0
+
+
 async def test_tokens_that_were_lost_with_the_worker_that_renewed_them_are_asked_for_again(shop: Shop) -> None:
     await shop.connect()
     await shop.work()
