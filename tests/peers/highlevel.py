@@ -36,9 +36,6 @@ CUT = "x-cut"
 """The mark of an answer that is cut off."""
 
 NEVER_SECONDS = 3600.0
-SIGNED = "x" * 1400
-"""The rest of a token: those of HighLevel are JWTs of 1,200 to 1,600 characters, the more scopes the longer."""
-
 SETTABLE = ("phone", "firstName", "lastName", "email")
 UNIQUE = ("email", "phone")
 """The fields that no two contacts of a sub-account share, unless it allows duplicates."""
@@ -263,7 +260,7 @@ class HighLevelPeer:
             raise Refusal(400, "Invalid grant: refresh token is invalid")
         self._refresh.discard(form.get("refresh_token", ""))
         self.is_installed = True
-        access, refresh = (f"{self._id(kind)}.{SIGNED}" for kind in ("access", "refresh"))
+        access, refresh = (f"{self._id(kind)}.{'x' * 1400}" for kind in ("access", "refresh"))  # as long as real ones
         self._access, self._refresh = {access}, self._refresh | {refresh}
         known = {"access_token": access, "refresh_token": refresh, "token_type": "Bearer", "userType": "Location"}
         return {**known, "expires_in": self.token_seconds, "locationId": self.location, **COMPANY, "scope": self.scopes}
