@@ -44,6 +44,9 @@ Record = dict[str, Any]
 LATER = frozenset({408, 429})
 """The statuses of 4xx that say nothing about the request."""
 
+OF_CALLER = frozenset({401, 402, 403})
+"""The statuses of 4xx that refuse the credentials or the account, whatever the request asks for."""
+
 NOT_WRITTEN: Final = frozenset(
     {PostError.invalid_url, PostError.refused_address, PostError.dns, PostError.connect, PostError.tls}
 )
@@ -105,9 +108,12 @@ class CarrierApi:
         return read_answer(await self.call("GET", path, kept=LIST_KEPT))
 
     async def delete(self, path: str) -> Reply:
-        """Delete an object; raise `ConnectionError` unless the carrier answers with 2xx or 4xx."""
+        """Delete an object; raise `ConnectionError` unless the carrier deletes it, or refuses that by a 4xx.
+
+        A refusal of the caller is none of the deletion, nor is the page of a proxy.
+        """
         reply = await self.call("DELETE", path)
-        if reply.status is None or not 200 <= reply.status < 500 or reply.status in LATER:
+        if not reply.is_success and not _refuses_request(reply):
             raise UnexpectedAnswer(describe(reply), reply.status)
         return reply
 
@@ -122,6 +128,12 @@ class CarrierApi:
             following = next_path(page)
         if following is not None:
             raise UnexpectedAnswer(f"the list has more than {most} pages")
+
+
+def _refuses_request(reply: Reply) -> bool:
+    """Return whether a carrier refuses what a request asks for: by a 4xx without a body, or with an object."""
+    is_refusal = 400 <= (reply.status or 0) < 500 and reply.status not in LATER | OF_CALLER
+    return is_refusal and (not reply.body.strip() or read_object(reply.body) is not None)
 
 
 def read_answer(reply: Reply) -> Record:

@@ -177,7 +177,8 @@ async def test_a_list_that_cannot_be_read_proves_nothing(kind: str, answering: A
 
 @pytest.mark.parametrize("status", [204, 404, 400])
 async def test_copies_at_twilio_are_deleted_by_their_ids(status: int) -> None:
-    async with served("twilio", say(reply(status, b""))) as (carrier, peer):
+    body = b"" if status == 204 else b'{"code":20404}'
+    async with served("twilio", say(reply(status, body))) as (carrier, peer):
         await carrier.delete_copies([CarriedMessage(7, SID), CarriedMessage(8, None), CarriedMessage(9, "../x")])
 
     paths = [head.partition(" HTTP")[0] for head, _ in peer.requests]
@@ -186,7 +187,18 @@ async def test_copies_at_twilio_are_deleted_by_their_ids(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [reply(500, b""), reply(429, b""), reply(409, b'{"code":20009}'), b"HTTP/1.1 204 No Content\r\n"]
+    "answer",
+    [
+        reply(500, b""),
+        reply(429, b""),
+        reply(409, b'{"code":20009}'),
+        reply(401, b'{"code":20003}'),
+        reply(402, b""),
+        reply(403, b'{"code":20005}'),
+        reply(302, b""),
+        reply(404, b"<html>Not Found</html>"),
+        b"HTTP/1.1 204 No Content\r\n",
+    ],
 )
 async def test_a_copy_that_twilio_did_not_delete_is_to_be_deleted_later(answer: bytes) -> None:
     async with served("twilio", say_and_close(answer)) as (carrier, _):

@@ -282,9 +282,10 @@ class Carrier(Protocol):
         ...
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
-        """Delete the carrier's copies of messages; raise `ConnectionError` when the carrier is unreachable.
+        """Delete the carrier's copies of messages; raise `ConnectionError` to be asked again later.
 
-        Messages that the carrier does not have, or cannot delete, are skipped.
+        That is when the carrier is unreachable, or refuses the credentials or the account. Messages that the carrier
+        does not have, or cannot delete, are skipped.
         """
         ...
 
