@@ -63,6 +63,7 @@ generate: .venv/development ## Write schema.graphql and every other file that is
 format: .venv/development ## Format the code
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format
+	@$(BIN)/python hatch_build.py format
 
 lock: $(BIN)/uv ## Pin the dependencies of pyproject.toml (UPGRADE=1 takes the newest)
 	@$(BUILD) | $(LOCK) --output-file requirements.lock
