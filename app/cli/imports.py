@@ -47,7 +47,10 @@ def export_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
     account: ACCOUNT,
     file: Target,
     *,
-    format: Annotated[Literal["csv", "json", "vcard"], typer.Option(help="The format of the file.")] = "csv",
+    format: Annotated[
+        Literal["csv", "json", "vcard"] | None,
+        typer.Option(help="The format of the file; without it, JSON for .json, vCards for .vcf, otherwise CSV."),
+    ] = None,
     tag: Annotated[str | None, typer.Option(help="Only contacts with this tag.")] = None,
     search: Annotated[str | None, typer.Option(help="Only contacts with this in name, phone or e-mail.")] = None,
     segment: Annotated[int | None, typer.Option(help="Only contacts of the segment with this id.")] = None,
@@ -55,14 +58,13 @@ def export_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
 ) -> None:
     """Export contacts to a new file. A worker writes it."""
     from app.cli import transfers
-    from app.domain.bulk.exports import ExportFormat
     from app.domain.contacts.queries import ContactFilter
 
     transfers.check_new(file)
     if segment is not None and (tag or search):
         raise typer.BadParameter("--segment cannot be combined with --tag and --search.")
     wanted = ContactFilter(search=search, tag=tag) if segment is None else segment
-    done = transfers.export_file(find_settings(), account, file, wanted, ExportFormat(format))
+    done = transfers.export_file(find_settings(), account, file, wanted, transfers.format_of(file, format))
     print_value(asyncio.run(done), as_json=json)
 
 

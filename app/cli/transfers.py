@@ -28,6 +28,7 @@ from app.settings import Settings
 from app.web import consent_files
 
 POLL_SECONDS = 0.2
+FORMATS = {".json": ExportFormat.json, ".vcf": ExportFormat.vcard}
 SHOWN = ("id", "kind", "status", "total", "done", "changed", "failed", "counts", "problems")
 
 
@@ -35,6 +36,11 @@ def check_new(file: Path | None) -> None:
     """Raise `FileExists` for a file that exists."""
     if file and file.exists():
         raise FileExists(f"{file} exists. Choose another file, or remove it first.")
+
+
+def format_of(file: Path, chosen: str | None) -> ExportFormat:
+    """Return the chosen format of an export, or else that of the name of its file."""
+    return ExportFormat(chosen) if chosen else FORMATS.get(file.suffix.lower(), ExportFormat.csv)
 
 
 async def import_file(

@@ -9,7 +9,7 @@ from app.domain.campaigns import audience, models, service, trial
 from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
 from app.domain.kernel.sms_parts import MAX_LENGTH
-from app.graphql.campaigns import MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
+from app.graphql.campaigns import COST_LIMIT, MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
@@ -206,7 +206,7 @@ class CampaignMutation:
             strawberry.argument(description="The id of the preview that was seen; refuses if anything has changed."),
         ] = None,
         max_credits: Annotated[
-            BigInt | None, strawberry.argument(description=f"{MAX_CREDITS} Null keeps the limit of the campaign.")
+            BigInt | None, strawberry.argument(description=f"{COST_LIMIT} Null keeps the limit of the campaign.")
         ] = None,
         at: Annotated[
             datetime | None,
@@ -253,7 +253,7 @@ class CampaignMutation:
         info: Info,
         id: CampaignId,
         max_credits: Annotated[
-            BigInt | None, strawberry.argument(description=f"{MAX_CREDITS} Null keeps the limit of the campaign.")
+            BigInt | None, strawberry.argument(description=f"{COST_LIMIT} Null keeps the limit of the campaign.")
         ] = None,
         consent_attested: Annotated[
             bool | None,

@@ -80,7 +80,8 @@ LocalTime = Annotated[
     ),
 ]
 REASON_DESCRIPTION = "The reason as a sentence, with the advised action; null without a reason."
-MAX_CREDITS = "The most credits that it may cost; one that costs more sends nothing. Null for no limit."
+COST_LIMIT = "The most credits that it may cost; one that costs more sends nothing."
+MAX_CREDITS = f"{COST_LIMIT} Null for no limit."
 
 
 @strawberry.type(description="The contacts that a campaign reaches: those that satisfy every condition.")

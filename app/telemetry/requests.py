@@ -31,9 +31,12 @@ _EXTRA: ContextVar[tuple[tuple[bytes, bytes], ...]] = ContextVar("extra", defaul
 
 
 def add_headers(headers: Mapping[str, str]) -> None:
-    """Put headers, whose names are in lower case, on the answer to the request being served, whatever it will be."""
-    added = [(name.encode(), value.encode()) for name, value in headers.items()]
-    _EXTRA.set((*_EXTRA.get(), *added))
+    """Put headers, whose names are in lower case, on the answer to the request being served, whatever it will be.
+
+    They replace those of the same names that were put on it before.
+    """
+    added = {name.encode(): value.encode() for name, value in headers.items()}
+    _EXTRA.set(tuple((dict(_EXTRA.get()) | added).items()))
 
 
 def add_request_id(_logger: object, _method: str, event: EventDict) -> EventDict:

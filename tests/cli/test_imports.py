@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import transfers
+from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Import
 from app.domain.kernel.errors import InvalidInput
 from app.domain.onboarding.service import Opened
@@ -19,6 +20,22 @@ from tests.waiting import until, within
 pytestmark = pytest.mark.anyio
 
 UPLOADS, JOBS = Rows("uploads"), Rows("account_jobs")
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "format"),
+    [
+        ("people.csv", None, ExportFormat.csv),
+        ("people", None, ExportFormat.csv),
+        ("people.VCF", None, ExportFormat.vcard),
+        ("people.json", None, ExportFormat.json),
+        ("people.json", "csv", ExportFormat.csv),
+    ],
+)
+def test_an_export_has_the_chosen_format_or_else_that_of_the_name_of_its_file(
+    name: str, chosen: str | None, format: ExportFormat
+) -> None:
+    assert transfers.format_of(Path(name), chosen) == format
 
 
 async def test_a_dry_run_leaves_no_uploaded_file(

@@ -110,6 +110,12 @@ async def test_a_refused_scope_is_named_to_the_application(application: Applicat
     assert faults(await application.ask(scope=scope))["error_description"] == said
 
 
+async def test_a_refused_code_challenge_method_names_the_one_that_is_accepted(application: Application):
+    told = faults(await application.ask(code_challenge=Pkce().challenge, code_challenge_method="plain"))
+
+    assert told["error_description"] == "The only code_challenge_method is S256."
+
+
 async def test_a_parameter_sent_twice_is_told_to_the_application(application: Application):
     told = faults(await application.browsing.get(f"{application.path()}&state=other"))
 

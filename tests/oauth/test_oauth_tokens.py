@@ -42,6 +42,16 @@ from tests.waiting import until
 pytestmark = pytest.mark.anyio
 
 
+async def test_a_used_code_and_a_used_refresh_token_are_refused_with_their_possible_faults(application: Application):
+    code = await application.code()
+    await application.exchange(code)
+
+    answers = [await application.exchange(code), await application.refresh("unknown")]
+
+    said = "The code or token is unknown, used, expired or revoked, or was given to another client."
+    assert [answer.json()["error_description"] for answer in answers] == [said, said]
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -139,6 +139,15 @@ async def test_a_body_that_is_beyond_the_limit_is_not_read(api: httpx2.AsyncClie
     assert await MESSAGES.count(services) == 0
 
 
+async def test_a_body_that_exceeds_the_limit_is_refused_with_one_header_of_each_name(api: httpx2.AsyncClient) -> None:
+    await exhaust(api, 2)
+
+    answer = await api.post("/contacts", content=b"[" * 5_000, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 429
+    assert [len(answer.headers.get_list(name)) for name in ("ratelimit", "ratelimit-policy")] == [1, 1]
+
+
 async def test_another_key_is_not_held_up(api: httpx2.AsyncClient, account: Opened) -> None:
     await exhaust(api)
 

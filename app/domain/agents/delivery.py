@@ -34,7 +34,7 @@ RETRY = timedelta(seconds=30)
 FIND_SENDABLE = f"""
 SELECT r.id FROM ai_agent_runs r JOIN ai_agents a ON a.id = r.agent_id {conversations.join("r.contact_id")}
 WHERE r.id = ANY($1::bigint[]) AND r.status = 'sending' AND CASE
-  WHEN r.outcome = 'drafted' THEN {conversations.LAST_INBOUND} > now() - interval '{WINDOW.days} day'
+  WHEN r.decided_by IS NOT NULL THEN {conversations.LAST_INBOUND} > now() - interval '{WINDOW.days} day'
   WHEN a.status <> 'active' OR r.created_at < now() - interval '{WINDOW.days} day' THEN false
   WHEN r.outcome = 'handed_over' THEN {conversations.AI_STATE} = 'handed_over'
   ELSE {conversations.AI_STATE} = 'active' AND NOT {sql.has_inbound_after("r.contact_id", "r.message_id")} END

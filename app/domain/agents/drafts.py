@@ -40,8 +40,8 @@ async def approve(unit: UnitOfWork, run_id: int, body: str | None = None) -> Age
     if latest is None or latest.created_at <= unit.clock.now() - WINDOW:
         raise Conflict(reason="The contact's last message is older than 24 hours. Send a text of your own instead.")
     run.draft = body.strip() if body else run.draft
-    run.status, run.decided_by, run.ended_at = RunStatus.sending, unit.actor.label, None
-    run.claimed_until = unit.clock.now()
+    run.status, run.outcome, run.ended_at = RunStatus.sending, None, None
+    run.decided_by, run.claimed_until = unit.actor.label, unit.clock.now()
     await unit.save(run)
     unit.notify(TOPIC)
     return run

@@ -87,12 +87,13 @@ def _cells(found: Properties) -> list[str]:
     phones = [value for parameters, value in found.get("TEL", []) if MOBILE.search(parameters)]
     phones += [value for _, value in found.get("TEL", [])]
     last, first = ([*SEPARATED.split(found["N"][0][1]), "", ""] if "N" in found else ["", ""])[:2]
-    if not first and not last and "FN" in found:
-        first, _, last = found["FN"][0][1].partition(" ")
+    phone = _unescaped(phones[0] if phones else "").removeprefix("tel:").strip()
+    name = found["FN"][0][1] if "FN" in found else ""
+    if not first and not last and name != phone:  # a card must have FN: of a person without a name it is the phone
+        first, _, last = name.partition(" ")
     email = found.get("EMAIL", [("", "")])[0][1]
     tags = [_unescaped(tag) for _, value in found.get("CATEGORIES", []) for tag in LISTED.findall(value)]
-    cells = [phones[0] if phones else "", first, last, email]
-    return [_unescaped(cell).removeprefix("tel:").strip() for cell in cells] + [tag_lists.write(tags)]
+    return [phone, *(_unescaped(cell).strip() for cell in (first, last, email)), tag_lists.write(tags)]
 
 
 def _unescaped(text: str) -> str:

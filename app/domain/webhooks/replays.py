@@ -38,7 +38,7 @@ class ReplayRefusal(enum.StrEnum):
 
 REASONS = {
     ReplayRefusal.body_deleted: "The body of this delivery has been deleted, so it cannot be replayed.",
-    ReplayRefusal.pending: "This delivery is {status}, so there is nothing to replay.",
+    ReplayRefusal.pending: "This delivery is {status}: its next attempt follows by itself. Replay it once it failed.",
     ReplayRefusal.canceled: "This delivery is {status}, so there is nothing to replay.",
     ReplayRefusal.webhook_disabled: service.DISABLED,
     ReplayRefusal.event_not_received: "The webhook no longer receives {event}. Add it to its events first.",

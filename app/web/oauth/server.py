@@ -81,8 +81,10 @@ class Policy(CodeChallenge):
 
     def validate_code_challenge(self, grant: "CodeGrant", redirect_uri: str) -> None:
         """Set resource and scopes; refuse a public client without PKCE before it gets a code."""
-        super().validate_code_challenge(grant, redirect_uri)
         asked = grant.request
+        if (asked.payload.data.get("code_challenge_method") or S256) != S256:
+            raise InvalidRequestError("The only code_challenge_method is S256.")
+        super().validate_code_challenge(grant, redirect_uri)
         client, resources = asked.client.row, grant.server.authority.resources
         resource = resources.find(asked.resources)
         if resource is None:
@@ -113,10 +115,12 @@ class CodeGrant(AuthorizationCodeGrant):
     def save_authorization_code(self, code: str, request: object) -> None:
         """Do nothing: the code was stored at its creation."""
 
-    def query_authorization_code(self, code: str, client: ClientView) -> FoundView | None:
-        """Return the code, unless it was used, has expired or belongs to another client."""
+    def query_authorization_code(self, code: str, client: ClientView) -> FoundView:
+        """Return the code; raise `InvalidGrantError` if it was used, has expired or belongs to another client."""
         found = wait(grants.find_code(self.server.unit, self.server.authority.tokens, client.row, code))
-        return FoundView(found) if found else None
+        if found is None:
+            raise InvalidGrantError()
+        return FoundView(found)
 
     def validate_token_request(self) -> None:
         """Check the resource after everything else."""

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from app.domain.accounts.scopes import ALL
-from app.domain.agents import drafts, service
+from app.domain.agents import drafts, queries, service
+from app.domain.kernel.errors import Conflict
 from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
 from tests.factories.accounts import ACCOUNTS
@@ -35,6 +36,21 @@ async def test_a_burst_never_shortens_the_wait_of_an_agent(chat: Chat, agent: in
     await chat.wait(seconds=70)
     await chat.run()
     assert len(await chat.sent()) == 1
+
+
+async def test_an_approved_draft_waits_for_approval_no_more(chat: Chat, agent: int, unit_for: UnitFor) -> None:
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await service.update(unit, agent, {"mode": "approve"})
+    await chat.ask("When are you open?")
+    run = await AGENT_RUNS.only(chat.services, "id")
+    async with unit_for(chat.account) as unit:
+        await drafts.approve(unit, run)
+
+    async with unit_for(chat.account) as unit:
+        assert (await queries.get_run(unit, run)).outcome is None
+        with pytest.raises(Conflict, match="it is sending"):
+            await drafts.approve(unit, run)
 
 
 async def test_an_approved_draft_is_not_sent_once_the_last_text_of_the_contact_is_a_day_old(

@@ -16,6 +16,7 @@ from app.domain.contacts import service as contacts
 from app.domain.contacts.queries import ContactFilter
 from app.domain.conversations import review
 from app.domain.jobs import uploads
+from app.domain.kernel.errors import InvalidInput
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Recorded, UnitFor
@@ -70,6 +71,34 @@ async def test_an_exported_contact_has_the_same_names_and_tags_in_the_account_th
 
     imported = CONTACTS.where(account_id=other.account_id)
     assert await imported.only(services, *fields) == tuple(fields.values())
+
+
+@pytest.mark.parametrize("format", [ExportFormat.csv, ExportFormat.vcard])
+async def test_an_exported_contact_without_a_name_has_none_in_the_account_that_imports_it(
+    services: Services, unit_for: UnitFor, account: Opened, new_account: Callable[..., Any], format: ExportFormat
+) -> None:
+    async with unit_for(account) as unit:
+        await contacts.create(unit, {"phone": "+12025550143"})
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), format)
+    await advance(services)
+    other = await new_account()
+
+    await import_file(services, unit_for, other, await read_file(services, job.id))
+
+    imported = CONTACTS.where(account_id=other.account_id)
+    assert await imported.only(services, "phone", "first_name", "last_name") == ("+12025550143", "", "")
+
+
+async def test_an_exported_json_file_is_refused_with_the_formats_that_can_be_imported(
+    services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    async with unit_for(account) as unit:
+        await contacts.create(unit, {"phone": "+12025550143"})
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), ExportFormat.json)
+    await advance(services)
+
+    with pytest.raises(InvalidInput, match="This file is JSON"):
+        await import_file(services, unit_for, account, await read_file(services, job.id))
 
 
 async def test_persons_who_are_not_to_be_texted_are_not_texted_by_the_account_that_imports_them(

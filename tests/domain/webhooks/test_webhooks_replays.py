@@ -149,7 +149,7 @@ async def test_a_delivery_that_waits_or_has_lost_its_body_is_not_replayed(harnes
     waiting, forgotten = await delivery_ids(harness)
     await WEBHOOK_DELIVERIES.where(id=forgotten).change(harness.pool, body=None, status="failed")
 
-    with pytest.raises(Conflict, match="is pending, so there is nothing to replay"):
+    with pytest.raises(Conflict, match="is pending: its next attempt follows by itself"):
         async with harness.act() as unit:
             await replays.replay(unit, waiting)
     with pytest.raises(Conflict, match="has been deleted"):

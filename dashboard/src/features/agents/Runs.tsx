@@ -54,8 +54,7 @@ export function Runs({ agent_id }: { agent_id: number }) {
 
 function RunRow({ run }: { run: Run }) {
   const { outcome, created_at, gate, reason, draft, summary, conversation_id, gates, passages, decided_by } = run;
-  const isDecided = outcome !== null && !(outcome === 'drafted' && decided_by);
-  const result = isDecided ? OUTCOMES[outcome] : { kind: 'plain' as const, word: 'Under way' };
+  const result = outcome ? OUTCOMES[outcome] : { kind: 'plain' as const, word: 'Under way' };
   return (
     <details className={styles.run}>
       <summary>
