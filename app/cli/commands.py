@@ -46,6 +46,8 @@ def _print_version(wanted: bool) -> None:
 def main() -> None:
     """Run a command; an error is one sentence and exit code 1, or 2 for wrong usage."""
     gc.pause()
+    if not set(HELP["help_option_names"]).isdisjoint(sys.argv):
+        _fold_names()
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as fault:
@@ -58,6 +60,13 @@ def main() -> None:
         sys.exit(f"messaging: {problem}")
     finally:
         gc.keep()
+
+
+def _fold_names() -> None:
+    """Let long names of options go on in the next line of a help."""
+    from app.cli import narrow  # only a help needs Rich
+
+    narrow.fold()
 
 
 def _complain(fault: Any) -> NoReturn:

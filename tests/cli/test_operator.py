@@ -232,3 +232,10 @@ def test_a_client_of_an_account_is_not_revoked_as_a_shared_one(messaging: Run, a
 
     assert (done.code, done.complaint) == (1, f"messaging: No client with id {client}.\n")
     assert ask("SELECT count(*) FROM oauth_clients WHERE revoked_at IS NULL") == [(1,)]
+
+
+def test_the_help_of_a_narrow_terminal_has_the_whole_names_of_options(run: Run) -> None:
+    shown = run("campaign", "create", "-h", COLUMNS=80).output
+
+    assert re.findall(r"--\S*…", shown) == []
+    assert "--max-credits" in shown
