@@ -1,5 +1,6 @@
 """Reads the cards of vCard files (versions 2.1, 3.0 and 4.0) as rows."""
 
+import codecs
 import quopri
 import re
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,9 @@ MAX_HEAD, MAX_PROPERTY = 200, 4000
 
 MAX_SAME = 100
 """The properties with the same name that are read of one card."""
+
+NO_CHARSETS = frozenset({"punycode", "idna"})
+"""Encodings of host names: to read a text takes a time that grows with the square of its length, or more."""
 
 Properties = dict[str, list[tuple[str, str]]]
 
@@ -73,7 +77,8 @@ def _plain(parameters: str, value: str) -> str:
         return value
     content, charset = quopri.decodestring(value.encode()), CHARSET.search(parameters)
     try:
-        return _storable(content.decode(charset[1] if charset else "utf-8", errors="replace"))
+        codec = codecs.lookup(charset[1] if charset else "utf-8").name
+        return _storable(content.decode("utf-8" if codec in NO_CHARSETS else codec, errors="replace"))
     except (LookupError, ValueError):
         return content.decode(errors="replace")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.bulk import texts, vcards
+from app.domain.bulk import tables, texts, vcards
 from app.domain.bulk.texts import UnreadableFile
 
 
@@ -40,6 +40,8 @@ def test_the_mark_of_utf_32_with_the_most_significant_byte_first_is_known() -> N
         ("N;CHARSET=unknown;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
         ("N;CHARSET=utf-7;ENCODING=QUOTED-PRINTABLE:M+2AA-ller;Max", ["Max", "M\ufffdller"]),
         ("N;CHARSET=unicode_escape;ENCODING=QUOTED-PRINTABLE:M\\ud800ller;Max", ["Max", "M\ufffdller"]),
+        ("N;CHARSET=punycode;ENCODING=QUOTED-PRINTABLE:Mller-kva;Max", ["Max", "Mller-kva"]),
+        ("N;CHARSET=IDNA;ENCODING=QUOTED-PRINTABLE:xn--mller-kva;Max", ["Max", "xn--mller-kva"]),
         ("N;CHARSET=hex;ENCODING=QUOTED-PRINTABLE:M=C3=BCller;Max", ["Max", "Müller"]),
         ("N;ENCODING=QUOTED-PRINTABLE:de=\n la Cruz;Ana=\n\n", ["Ana", "de la Cruz"]),
         ("N:de\n  la Cruz;Ana", ["Ana", "de la Cruz"]),
@@ -59,3 +61,30 @@ def test_a_file_of_too_many_lines_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert list(texts.split(["a\nb\n", "c\n"])) == ["a\n", "b\n", "c\n"]
     with pytest.raises(UnreadableFile, match="The file has more than 3 lines"):
         list(texts.split(["a\nb\n", "c\n", "d\n"]))
+
+
+@pytest.mark.parametrize("line", ["a,b,\n", '","\n'])
+def test_a_row_over_many_lines_is_refused_as_soon_as_it_is_too_long(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_ROW", 30)
+    lines = iter(["phone,note\n", f'+12025550143,"{line}', *[f'","{line}'] * 100])
+
+    with pytest.raises(UnreadableFile, match="Row 2 has more than 30 characters"):
+        list(tables.read(lines, ","))
+
+    assert len(list(lines)) > 90
+
+
+def test_rows_that_are_within_the_bound_are_read_however_many_lines_each_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_ROW", 20)
+
+    found = tables.read(["phone,note\n", *['+12025550143,"a\n', 'b"\n'] * 3], ",")
+
+    assert [(row.number, row.cells[-1]) for row in found] == [(1, "note"), *[(number, "a\nb") for number in (2, 3, 4)]]
+
+
+def test_the_delimiter_is_found_in_a_sample_of_bounded_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MAX_LINE", 20)
+    lines = iter(["phone;name\n", *["1;a\n"] * 100])
+
+    assert tables.find_delimiter(lines) == ";"
+    assert len(list(lines)) > 90
