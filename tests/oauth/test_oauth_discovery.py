@@ -218,6 +218,13 @@ async def test_a_name_is_cut_to_one_line_of_text(http: httpx2.AsyncClient):
     assert told["client_name"] == "A B" + "x" * 97
 
 
+@pytest.mark.parametrize("name", ["", "\u3164", "\u200b \ufe0f", "\u0301", "\u3164" * 100 + "x"])
+async def test_an_application_whose_name_would_not_be_seen_has_none(http: httpx2.AsyncClient, name: str):
+    told = (await register(http, client_name=name)).json()
+
+    assert told["client_name"] == "An application without a name"
+
+
 @pytest.mark.parametrize("uri", ["com.example.app:/callback", "cursor://anysphere.cursor-mcp/oauth/callback"])
 async def test_an_application_on_a_device_registers_its_scheme(http: httpx2.AsyncClient, uri: str):
     answer = await register(http, redirect_uris=[uri], token_endpoint_auth_method="none")

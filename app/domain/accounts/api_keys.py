@@ -14,7 +14,7 @@ from app.domain.accounts.keys import KeyKind, KeyText
 from app.domain.accounts.models import ApiKey, Creator
 from app.domain.accounts.queries import ShownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
-from app.domain.kernel import overlap
+from app.domain.kernel import overlap, plain_names
 from app.domain.kernel.errors import Conflict, DomainError, InsufficientScope, InvalidInput, NotFound, shorten
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -63,8 +63,8 @@ async def create_key(unit: UnitOfWork, secret: bytes, new: NewKey) -> Made:
     `KeyCannotCreateKeys`, and `Conflict` for more than `MAX_LIVE` keys.
     """
     wanted = DEFAULTS[new.kind] & unit.actor.scopes if new.scopes is None else frozenset(new.scopes)
-    name = new.name.strip()
-    _check(unit, new, name, wanted)
+    name = plain_names.checked(new.name, MAX_NAME)
+    _check(unit, new, wanted)
     await _check_makes_keys(unit)
     await queries.lock_own(unit)
     if sum(key.is_live(unit.clock.now()) for key in await queries.list_keys(unit)) >= MAX_LIVE:
@@ -135,7 +135,7 @@ async def touch_key(session: AsyncSession, id: int, now: datetime) -> None:
     await session.execute(update(ApiKey).where(ApiKey.id == id, stale).values(last_used_at=now))
 
 
-def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> None:
+def _check(unit: UnitOfWork, new: NewKey, wanted: frozenset[str]) -> None:
     if unknown := sorted(wanted - LIMITS[new.kind]):
         known = ", ".join(sorted(LIMITS[new.kind]))
         reason = f"{new.kind}_ keys cannot have the scope {shorten(unknown[0])}. Choose from: {known}."
@@ -146,8 +146,6 @@ def _check(unit: UnitOfWork, new: NewKey, name: str, wanted: frozenset[str]) -> 
         raise InvalidInput(
             reason="scopes must name at least one scope. Leave them out for the default ones.", field="scopes"
         )
-    if not 1 <= len(name) <= MAX_NAME:
-        raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     if new.expires_at and new.expires_at <= unit.clock.now():
         raise InvalidInput(reason="expires_at must be in the future.", field="expires_at")
 

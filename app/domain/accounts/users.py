@@ -11,7 +11,7 @@ from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.models import Account, Role, Session, User
 from app.domain.accounts.roles import scopes_of
-from app.domain.kernel import time_zones
+from app.domain.kernel import plain_names, time_zones
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -25,9 +25,6 @@ MAX_EMAIL = 254
 MAX_LINE = 100
 LOCALE = "[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?"
 """A language, a script and a region (BCP 47), in the usual case."""
-
-NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Line breaks, control characters and lone surrogates."""
 
 
 class UserFields(TypedDict, total=False):
@@ -140,11 +137,11 @@ def plain_email(text: str) -> str:
 
 
 def plain_line(field: str, text: str) -> str:
-    """Return a trimmed text; raise `InvalidInput` for a long one, or one with control characters."""
+    """Return a trimmed text, empty if nothing of it is shown; raise `InvalidInput` for more than a plain line."""
     line = text.strip()
-    if len(line) > MAX_LINE or NOT_OF_A_LINE.search(line):
+    if len(line) > MAX_LINE or plain_names.NOT_OF_A_LINE.search(line):
         raise InvalidInput(reason=f"{field} must be one line of at most {MAX_LINE} characters.", field=field)
-    return line
+    return line if plain_names.is_visible(line) else ""
 
 
 def check_is_person(unit: UnitOfWork) -> None:

@@ -17,6 +17,7 @@ from app.domain.accounts.credentials import record_creator, replace_creator
 from app.domain.accounts.scopes import ALL, GENERAL
 from app.domain.accounts.tokens import Tokens
 from app.domain.grants.models import Client, ClientKind
+from app.domain.kernel import plain_names
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound, shorten
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import documents, grants, queries, redirects
@@ -188,13 +189,10 @@ async def _revoke(unit: UnitOfWork, client: Client) -> Client:
 
 
 def _managed(new: NewClient, account_id: int | None, created_by: str) -> Client:
-    name = new.name.strip()
-    if not 1 <= len(name) <= documents.MAX_NAME:
-        raise InvalidInput(reason=f"name must have 1 to {documents.MAX_NAME} characters.", field="name")
     return Client(
         account_id=account_id,
         kind=ClientKind.managed,
-        name=name,
+        name=plain_names.checked(new.name, documents.MAX_NAME),
         redirect_uris=redirects.check_all(new.redirect_uris),
         scopes=_scopes(new.scopes),
         auth_method="client_secret_post" if new.confidential else "none",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, cast
 
+from app.domain.kernel import plain_names
 from app.domain.kernel.errors import InvalidInput
 from app.domain.oauth import redirects
 from app.urls import UnsafeUrl, split
@@ -124,7 +125,7 @@ def page_of(described: dict[str, Any]) -> str:
 
 
 def name_of(described: dict[str, Any]) -> str:
-    """Return a client's name on one line, truncated to `MAX_NAME`; empty if it has none."""
+    """Return a client's name on one line, truncated to `MAX_NAME`; empty if it has none that is shown."""
     name = described.get("client_name")
     plain = "".join(each if each.isprintable() else " " for each in name) if isinstance(name, str) else ""
-    return " ".join(plain.split())[:MAX_NAME]
+    return " ".join(plain.split())[:MAX_NAME] if plain_names.is_visible(plain[:MAX_NAME]) else ""

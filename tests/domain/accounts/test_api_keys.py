@@ -14,6 +14,7 @@ from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.queries import KnownKey
 from app.domain.accounts.scopes import ALL, AUTOMATION, AUTOMATION_LIMIT, GENERAL, Scope
+from app.domain.kernel import plain_names
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.onboarding.service import Opened
@@ -107,6 +108,7 @@ async def test_an_actor_cannot_grant_a_scope_it_lacks(services: Services, accoun
     [
         (NewKey(" "), "name must have 1 to 100 characters."),
         (NewKey("x" * 101), "name must have 1 to 100 characters."),
+        (NewKey("Shop\n(ended)"), plain_names.REASON),
         (NewKey("Shop", scopes=[]), "scopes must name at least one scope. Leave them out for the default ones."),
         (NewKey("Shop", expires_at=NOON), "expires_at must be in the future."),
         (NewKey("Shop", expires_at=NOON - SECOND), "expires_at must be in the future."),

@@ -92,7 +92,9 @@ async def test_a_reply_shows_the_name_that_the_company_has_then(
     ]
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a" * 101, "Blue\nDoor", "Blue\x00Door"])
+@pytest.mark.parametrize(
+    "name", ["", "  ", "a" * 101, "Blue\nDoor", "Blue\x00Door", "Blue\u202eDoor", "\u2066Door", "\u200b", "\u3164"]
+)
 async def test_a_company_name_is_one_line_of_1_to_100_characters(
     services: Services, account: Opened, unit_for: UnitFor, name: str
 ) -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.kernel.errors import Conflict, NotFound
+from app.domain.kernel import plain_names
+from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.oauth import clients, queries
 from app.domain.oauth.clients import NewClient
@@ -24,6 +25,14 @@ async def test_a_client_that_was_revoked_itself_cannot_be_taken_over(services: S
         await clients.take_over(unit, client.id)
 
     assert client.creator_id == creator
+
+
+async def test_a_client_has_a_name_that_is_shown_as_it_is(services: Services, unit: UnitOfWork) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await clients.create(unit, services.oauth.tokens, replace(NEW, name="Pipe\u202esenil"))
+
+    assert str(refused.value) == plain_names.REASON
+    assert await OAUTH_CLIENTS.count(services) == 0
 
 
 async def test_live_clients_are_listed_first_and_then_the_newest(services: Services, unit: UnitOfWork) -> None:
