@@ -188,7 +188,7 @@ class ImportMutation:
             "Add the next part of a file, and return the upload. A part that was added before is left as it is, so "
             "that a request may be repeated."
         ),
-        directives=guarded("contacts:write", "not_found"),
+        directives=guarded("contacts:write", "conflict", "not_found"),
     )
     async def add_upload_part(
         self,

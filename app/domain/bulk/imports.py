@@ -51,6 +51,7 @@ async def preview(unit: UnitOfWork, upload_id: int, wanted: Wanted) -> tuple[For
 
 async def begin(unit: UnitOfWork, wanted: Import) -> AccountJob:
     """Create the job of an import; raise `InvalidInput` without a column of phones, and `UnreadableFile`."""
+    await uploads.get(unit, wanted.upload_id, lock=True)
     format, _ = await preview(unit, wanted.upload_id, wanted.wanted)
     if "phone" not in format.fields:
         raise InvalidInput(reason="No column was found to be the phone. Name it in columns.", field="columns")
@@ -84,8 +85,8 @@ class Importer:
         lines = sorted([*outcomes, *(_rejected(each) for each in candidates if each.reason)])
         await parts.add(unit, job, first, csv_text.write([REPORT_HEADER, *lines] if not first else lines))
         is_last = len(candidates) < CHUNK
-        if is_last and not wanted.dry_run:
-            await uploads.delete(unit, wanted.upload_id)
+        if is_last:
+            await (uploads.get if wanted.dry_run else uploads.delete)(unit, wanted.upload_id)
         return _progress(first + len(candidates), lines, is_last=is_last)
 
     async def _survey(self, unit: UnitOfWork, job: AccountJob, wanted: Import) -> Progress:

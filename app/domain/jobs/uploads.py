@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.db.engine import Pool
 from app.domain.accounts import queries as accounts
-from app.domain.jobs.models import Upload, UploadPart
+from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind, Upload, UploadPart
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -66,7 +66,8 @@ async def list_all(unit: UnitOfWork) -> Sequence[Upload]:
 async def add_part(unit: UnitOfWork, id: int, number: int, content: bytes) -> Upload:
     """Add a part of a file; one that was added before is left as it is, so that a request may be repeated.
 
-    Raises `InvalidInput` for a part that is not the next one, of a wrong size, or of a file that is no CSV file.
+    Raises `InvalidInput` for a part that is not the next one, of a wrong size, or of a file that is no CSV file; and
+    `Conflict` for a further part of a file that is being imported, which was read to its end before.
     """
     if not 0 < len(content) <= PART_BYTES:
         raise InvalidInput(reason=f"content must have 1 to {PART_BYTES} bytes.", field="content")
@@ -79,9 +80,17 @@ async def add_part(unit: UnitOfWork, id: int, number: int, content: bytes) -> Up
     if not 0 <= number <= min(count, MAX_PARTS - 1):
         most = f"A file has at most {MAX_PARTS} parts, {MAX_MEBIBYTES} MiB." if count >= MAX_PARTS else ""
         raise InvalidInput(reason=f"number must be {count}, the next part. {most}".strip(), field="number")
+    if number == count and await _is_imported(unit, id):
+        raise Conflict(reason="The file is being imported. Upload the rest as another file.")
     part = {"upload_id": id, "number": number, "content": content}
     await unit.execute(insert(UploadPart).values(part).on_conflict_do_nothing())
     return row
+
+
+async def _is_imported(unit: UnitOfWork, id: int) -> bool:
+    own = AccountJob.account_id == unit.actor.account_id, AccountJob.status.in_(UNFINISHED)
+    of_upload = AccountJob.kind == JobKind.import_contacts, AccountJob.arguments["upload_id"].as_integer() == id
+    return await unit.one(select(AccountJob.id).where(*own, *of_upload).limit(1)) is not None
 
 
 async def count_parts(unit: UnitOfWork, id: int) -> int:
