@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.bulk import tag_lists
+from app.domain.bulk import csv_text, tag_lists
 from app.domain.bulk.mapping import CUSTOM
 from app.domain.bulk.tables import Row
 from app.domain.contacts import custom_fields
@@ -15,9 +15,6 @@ from app.domain.contacts.service import MAX_NAME, clean_email, clean_tags, clean
 from app.domain.kernel import phone as phones
 from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.phone import InvalidPhone
-
-QUOTED = re.compile(r"'[=+\-@\t\r]")
-"""The apostrophe that exports put before a text that a spreadsheet would take for a formula, and its start."""
 
 SCIENTIFIC = re.compile(r"\d[.,]\d+E\+?\d+", re.I)
 LETTERS = re.compile(r"[^\W\d_]")
@@ -70,7 +67,7 @@ class RowReader:
         cells = dict[str, str]()
         for name, cell in zip(self.columns, row.cells, strict=False):
             if name and (text := cell.strip()):
-                cells[name] = text[1:] if QUOTED.match(text) else text
+                cells[name] = csv_text.read(text)
         if "\0" in "".join(cells.values()):
             raise InvalidInput(reason="The row has the character U+0000.", field="row")
         found.phone = self._phone(cells.pop("phone", ""))

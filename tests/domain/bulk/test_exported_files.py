@@ -1,5 +1,7 @@
 """Exported files that are imported again."""
 
+import csv
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.bulk import exports, imports, tag_lists
+from app.domain.bulk import csv_text, exports, imports, tag_lists
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Existing, Import
 from app.domain.bulk.selection import Selection
@@ -36,6 +38,33 @@ async def import_file(services: Services, unit_for: UnitFor, account: Opened, co
         job = await imports.begin(unit, Import(upload.id, **rules))
     await advance(services)
     return (await read_file(services, job.id)).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1", "'=1"),
+        ("\uff1dHYPERLINK(A1)", "'\uff1dHYPERLINK(A1)"),
+        ("Ann;=cmd|' /C calc'!A0", "Ann;'=cmd|' /C calc'!A0"),
+        ("Ann\n@SUM(A1)", "Ann\n'@SUM(A1)"),
+        ("Ann\t-1+1;;+1", "Ann\t'-1+1;;'+1"),
+        ("+12025550143", "+12025550143"),
+        ("Ann - Lee; 'B' = C", "Ann - Lee; 'B' = C"),
+    ],
+)
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_divides_the_line(text: str, cell: str) -> None:
+    [written] = csv.reader(io.StringIO(csv_text.write([[text]]).decode(), newline=""))
+
+    assert written == [cell]
+    assert csv_text.read(cell) == text
+
+
+@given(st.text(alphabet="a=-+@;|\t\n\uff1d ", min_size=1))
+def test_a_text_without_apostrophes_is_read_as_it_was_written(text: str) -> None:
+    [[cell]] = csv.reader(io.StringIO(csv_text.write([[text]]).decode(), newline=""))
+
+    assert csv_text.read(cell) == text
+    assert csv_text.FORMULA.search(cell) is None
 
 
 @given(st.lists(st.text(alphabet='ab",;| ', min_size=1).map(str.strip).filter(bool)))
