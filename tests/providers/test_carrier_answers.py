@@ -259,6 +259,6 @@ async def test_a_message_that_failed_at_once_is_refused() -> None:
     failed = [{"status": "sending_failed"}]
     telnyx = await send("telnyx", say(reply(200, telnyx_message(to=failed, errors=[{"code": "40300"}]))))
 
-    assert twilio == Rejected(FailureCode.unregistered_sender, "30034")
-    assert nameless == Rejected(FailureCode.carrier_error, "failed")
+    assert twilio == Rejected(FailureCode.unregistered_sender, "30034", provider_message_id=SID)
+    assert nameless == Rejected(FailureCode.carrier_error, "failed", provider_message_id=SID)
     assert telnyx == Rejected(FailureCode.opted_out, "40300")

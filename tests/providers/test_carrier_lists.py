@@ -103,7 +103,7 @@ async def test_a_message_that_may_be_ours_is_found(fields: dict[str, Any]) -> No
 async def test_a_message_that_has_failed_at_twilio_is_found_as_refused() -> None:
     found, _ = await find("twilio", say(twilio_page(listed(status="undelivered", error_code=30006))))
 
-    assert found == [Rejected(FailureCode.landline, "30006")]
+    assert found == [Rejected(FailureCode.landline, "30006", provider_message_id=SID)]
 
 
 async def test_every_page_of_twilio_is_read() -> None:

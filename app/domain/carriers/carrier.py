@@ -87,6 +87,8 @@ class Rejected:
     """The carrier refused the message; `retryable` when it may accept it later.
 
     After `rate_limited`, the texts of `limited` wait for `retry_after`, or without it for as long as the refused text.
+    A carrier that took the message before it failed gives its id as `provider_message_id`. One that was asked for a
+    message, and answers without an id, certainly answers about that message.
     """
 
     code: FailureCode
@@ -94,6 +96,7 @@ class Rejected:
     retryable: bool = False
     limited: Limited = Limited.number
     retry_after: timedelta | None = None
+    provider_message_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

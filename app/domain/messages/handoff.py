@@ -330,9 +330,9 @@ class Handoff:
         Two texts with the same words between the same numbers may be asked for at the same time.
         """
         for answer in found:
-            if isinstance(answer, Rejected) or answer.is_ours:
-                return answer
-            if await carrier_ids.take(self.database.pool, text.carrier, answer.provider_message_id, text.message_id):
+            id = answer.provider_message_id
+            is_certain = id is None if isinstance(answer, Rejected) else answer.is_ours
+            if is_certain or await carrier_ids.take(self.database.pool, text.carrier, id or "", text.message_id):
                 return answer
         return None
 

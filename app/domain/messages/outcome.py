@@ -19,13 +19,19 @@ from app.domain.messages.models import Message, MessageStatus
 from app.domain.messages.reports import UNSETTLED, HeldMessage, ReportedMessage
 
 
-async def fail(unit: UnitOfWork, message_id: int, code: str, carrier_error: str | None = None) -> bool:
-    """Mark a message failed and refund it; return False for a message in a final state."""
+async def fail(
+    unit: UnitOfWork, message_id: int, code: str, carrier_error: str | None = None, named: str | None = None
+) -> bool:
+    """Mark a message failed and refund it; return False for a message in a final state.
+
+    `named` is the carrier's id of the message, where it is taken for it in `carrier_ids`.
+    """
     await billing.lock(unit)
     message = await _lock(unit, message_id, UNSETTLED)
     if message is None:
         return False
     changed = await _read(unit, message)
+    changed.provider_message_id = changed.provider_message_id or named
     changed.fail(code, carrier_error)
     await _write(unit, message, changed)
     await billing.refund(unit, message.account_id, message.id, changed.refund, f"Message failed: {code}")
@@ -92,7 +98,7 @@ async def _read(unit: UnitOfWork, message: Message) -> ReportedMessage:
 async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -> None:
     message.status, message.error_code, message.cost = changed.status, changed.error_code, changed.cost
     message.unconfirmed, message.carrier_error = changed.unconfirmed, changed.carrier_error
-    message.sent_at = changed.sent_at
+    message.sent_at, message.provider_message_id = changed.sent_at, changed.provider_message_id
     message.failed_at = unit.clock.now() if changed.has_failed else message.failed_at
     await unit.save(message)
     for event in changed.events:

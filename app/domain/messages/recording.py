@@ -174,7 +174,7 @@ class Recorder:
             case Blocked():
                 await self._settle(text, lambda unit: _block(unit, text.message_id, result.code))
             case Rejected(retryable=False):
-                await self._fail(text, result.code, result.carrier_error)
+                await self._refuse(text, result)
             case _ if self.clock.now() >= max(text.created_at + GIVE_UP, text.expires_at or text.created_at):
                 await self._fail(text, FailureCode.expired)
             case Rejected() | None:
@@ -208,8 +208,17 @@ class Recorder:
         claim = text.message_id, text.claimed_until
         await self.database.pool.execute(outgoing.ASK_LATER, *claim, now + wait, now)
 
-    async def _fail(self, text: ClaimedText, code: str, carrier_error: str | None = None) -> None:
-        await self._settle(text, lambda unit: outcome.fail(unit, text.message_id, code, carrier_error))
+    async def _refuse(self, text: ClaimedText, refusal: Rejected) -> None:
+        """Fail a message, with the id that the carrier gave it, so that no text with the same words is taken for it."""
+        id = refusal.provider_message_id
+        if id and not await carrier_ids.take(self.database.pool, text.carrier, id, text.message_id):
+            id = None
+        await self._fail(text, refusal.code, refusal.carrier_error, id)
+
+    async def _fail(
+        self, text: ClaimedText, code: str, carrier_error: str | None = None, named: str | None = None
+    ) -> None:
+        await self._settle(text, lambda unit: outcome.fail(unit, text.message_id, code, carrier_error, named))
 
     async def _settle(self, text: ClaimedText, settle: Callable[[UnitOfWork], Awaitable[object]]) -> None:
         """Settle a message and end its claim, unless another worker has the claim now.

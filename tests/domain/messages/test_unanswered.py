@@ -64,6 +64,19 @@ class Found(Silent):
         return [Accepted(self.id, is_ours=True)]
 
 
+class Failing(Silent):
+    """A carrier that takes a text under an id, and says at once that it failed; it finds that one for any text."""
+
+    answer = Rejected(FailureCode.unreachable, "30003", provider_message_id="77")
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        await super().send(message)
+        return self.answer
+
+    async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        return [self.answer]
+
+
 @pytest.fixture
 def silent(handoff: Handoff, pool: Pool) -> Handoff:
     """Give what hands off to a carrier that says nothing."""
@@ -123,6 +136,37 @@ async def test_texts_that_are_found_without_an_id_or_under_the_same_one_are_not_
 
     assert await states(pool) == [("sent", None)] * 2
     assert await calls(pool) == [("One", 1), ("Two", 1)]
+
+
+async def test_the_failure_of_a_text_with_the_same_words_is_not_taken_for_that_of_another(
+    services: Services, send: Callable[..., Any], silent: Handoff, handoff: Handoff, pool: Pool
+) -> None:
+    failing = replace(silent, connections=opened(silent, sandbox=Failing(pool)))
+    first = (await send()).message_id
+    await hand_over(failing)
+    await send()
+    await hand_over(replace(silent, connections=opened(silent, sandbox=Deaf(pool))))
+
+    await reconcile(after(failing, 6))
+    await hand_over(after(handoff, 60))
+
+    assert await states(pool) == [("failed", "unreachable"), ("sent", None)]
+    assert await MESSAGES.where(id=first).only(pool, "provider_message_id") == "77"
+    assert await balance_of(pool) == 999
+    await audit(pool)
+
+
+async def test_a_text_that_the_carrier_took_and_failed_is_found_as_failed(
+    send: Callable[..., Any], silent: Handoff, pool: Pool
+) -> None:
+    await send()
+    await hand_over(silent)
+
+    await reconcile(after(replace(silent, connections=opened(silent, sandbox=Failing(pool))), 6))
+
+    assert await states(pool) == [("failed", "unreachable")]
+    assert await MESSAGES.only(pool, "provider_message_id") == "77"
+    await audit(pool)
 
 
 async def test_a_text_without_an_answer_in_an_hour_becomes_sent_and_unconfirmed_and_is_not_refunded(

@@ -173,7 +173,8 @@ def _read_message(said: Record) -> Accepted | Rejected | None:
         return None
     if STATUSES.get(status) is ReceiptStatus.failed:
         code = carrier_api.number(said.get("error_code"), MOST_CODE)
-        return Rejected(CODES.get(code or 0, FailureCode.carrier_error), str(code) if code else status)
+        failure = CODES.get(code or 0, FailureCode.carrier_error)
+        return Rejected(failure, str(code) if code else status, provider_message_id=sid)
     return Accepted(
         sid,
         status,
