@@ -32,8 +32,8 @@ ON CONFLICT (account_id, number, hour, carrier, region, segments) DO UPDATE SET
   {", ".join(f"{name} = h.{name} + excluded.{name}" for name in COUNTED)}
 """
 
-# Texts that a gate of ours stopped never reached a network, and count nowhere. The array of ids has the texts found by
-# it; a plan of a time with few texts would read all of them.
+# Texts that a gate of ours stopped, and those whose time was over before a carrier took them, never reached a network,
+# and count nowhere. The array of ids has the texts found by it; a plan of a time with few texts would read all of them.
 ADD_RESULTS = f"""
 INSERT INTO number_hours AS h
   (account_id, number, hour, carrier, region, segments, sent, delivered, failed, filtered, unreachable, refused)
@@ -46,7 +46,8 @@ SELECT e.account_id, m.from_number, date_trunc('hour', coalesce(m.sent_at, e.at)
   count(*) FILTER (WHERE name = '{MessageFailed.name}' AND m.error_code = ANY($6::text[]))
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[])
   AS e(account_id, message_id, name, region, at) {messages.join("e.message_id")}
-WHERE m.id = ANY($2::bigint[]) AND (m.error_code IS NULL OR m.error_code <> ALL($7::text[]))
+WHERE m.id = ANY($2::bigint[]) AND (m.error_code IS NULL OR m.error_code <> ALL($7::text[])
+  AND (m.error_code <> '{FailureCode.expired}' OR m.sent_at IS NOT NULL OR m.provider_message_id IS NOT NULL))
 GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
 {ADD}
 """

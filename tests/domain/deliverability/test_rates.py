@@ -7,17 +7,22 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
+from app.domain.carriers.carrier import FailureCode
 from app.domain.deliverability import health, rates
 from app.domain.deliverability.health import Figures, HealthState, ProblemCode, judge, state_of
 from app.domain.deliverability.rates import RateGroup, wilson
 from app.domain.kernel.errors import InvalidInput, NotFound
+from app.domain.messages import outcome
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, Run
 from tests.factories.campaigns import NUMBER_HOURS, add_people
-from tests.factories.messages import OUTBOUND
+from tests.factories.messages import MESSAGES, OUTBOUND, OUTGOING
 
 pytestmark = pytest.mark.anyio
+
+NOW = datetime.now(UTC)
 
 
 def test_the_bounds_of_a_rate_are_those_of_wilson() -> None:
@@ -55,6 +60,29 @@ async def test_results_are_summed_up_by_number_hour_destination_and_parts(
     assert (found.recent.looked_at, found.recent.repeated) == (3, 1)
     assert by_number.key == number
     assert (found.score, found.state) == (100, HealthState.unknown)
+
+
+@pytest.mark.parametrize(
+    ("taken", "failed"), [({"sent_at": None}, 0), ({"provider_message_id": "77"}, 1), ({"sent_at": NOW}, 1)]
+)
+async def test_a_text_whose_time_was_over_before_a_carrier_took_it_counts_nowhere(
+    services: Services, act: Act, add: Callable[..., Any], run: Run, taken: dict[str, Any], failed: int
+) -> None:
+    await add("+12025550143")
+    wish = Send("+12025550143", "Hello", consent_attested=True)
+    async with act() as unit:
+        actor = unit.actor
+    id = (await services.acceptor.accept(actor, wish)).message_id
+    await OUTGOING.delete(services)
+    await MESSAGES.where(id=id).change(services, **taken)
+    async with act() as unit:
+        assert await outcome.fail(unit, id, FailureCode.expired)
+    await run()
+
+    async with act() as unit:
+        [rate] = await rates.find_rates(unit, 30)
+
+    assert rate.failed == failed
 
 
 async def test_an_opt_out_counts_against_its_number_within_24_hours_after_a_text(
