@@ -22,7 +22,10 @@ from app.graphql.messages import CERTIFIES, REFUSALS, Accepted, Body, Message, S
 ConsentAttested = Annotated[
     bool | None,
     strawberry.argument(
-        description=f"Must be true when the contact's latest message is older than 24 hours: {CERTIFIES}"
+        description=(
+            "Must be true when the contact's latest message is older than 24 hours, or came from another phone than the "
+            f"contact has now: {CERTIFIES}"
+        )
     ),
 ]
 
@@ -79,8 +82,8 @@ class ReplyMutation:
         description=(
             "Send one text to the contact of a conversation, from the number that the contact wrote to last, and "
             "return the message. Its credits are debited at once, and refunded if it fails. Within 24 hours of the "
-            "contact's latest message it is an answer, which needs no certification of consent and is sent before "
-            "other texts. With expected_version, nothing is sent if someone has answered or changed the conversation "
+            "contact's latest message, if that came from the contact's present phone, it is an answer, which needs no "
+            "certification of consent and is sent before other texts. With expected_version, nothing is sent if someone has answered or changed the conversation "
             "since."
         ),
         directives=guarded("messages:send", "api_consent_attested_required", "conversation_changed", *REFUSALS),

@@ -145,7 +145,8 @@ async def test_a_refused_reply_does_not_tell_the_phone_to_a_caller_that_may_only
     phone = await CONTACTS.only(services, "phone")
 
     async with serving(services, Actor(account.account_id, frozenset({Scope.messages_send}))) as api:
-        query = 'mutation ($id: BigInt!) { reply(conversation_id: $id, body: "Hi") { message_id } }'
+        field = 'reply(conversation_id: $id, body: "Hi", consent_attested: true) { message_id }'
+        query = f"mutation ($id: BigInt!) {{ {field} }}"
         refused = await post(api, {"query": query, "variables": {"id": conversation}})
 
     assert codes(refused) == [code]

@@ -57,16 +57,16 @@ class _IsUnchanged:
 async def reply(unit: UnitOfWork, acceptor: SendAcceptor, conversation_id: int, wanted: Reply) -> Acceptance:
     """Send a message to the contact of a conversation, from the number that the contact wrote to last.
 
-    Within `WINDOW` of the contact's latest message it is conversational: it needs no `consent_attested`, goes before
-    other messages, and passes a hold. The number is the primary one where the contact never wrote, or the number is not
-    active any more, or a number of the sandbox while the account has others. Raises `NotFound`,
-    `ConversationHasChanged`, and the errors of `SendAcceptor.accept`.
+    Within `WINDOW` of the contact's latest message, if that came from the contact's present phone, it is
+    conversational: it needs no `consent_attested`, goes before other messages, and passes a hold. The number is the
+    primary one where the contact never wrote, or the number is not active any more, or a number of the sandbox while
+    the account has others. Raises `NotFound`, `ConversationHasChanged`, and the errors of `SendAcceptor.accept`.
     """
     conversation = await conversations.get(unit, conversation_id)
     contact = await contacts.get(unit, conversation.contact_id)
     latest = await queries.find_last_inbound(unit, conversation_id)
     at = scheduling.check(unit, wanted.send_at) or unit.clock.now()
-    is_answer = latest is not None and latest.created_at > at - WINDOW
+    is_answer = latest is not None and latest.from_number == contact.phone and latest.created_at > at - WINDOW
     send = Send(
         contact.phone,
         wanted.body,

@@ -15,7 +15,9 @@ from app.domain.contacts import service as people
 from app.domain.contacts.errors import ContactDnd
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.errors import ConsentNotAttested
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.replies import Reply, reply
 from app.domain.messages.requests import Send
 from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
@@ -29,7 +31,7 @@ from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACT_TOTALS, CONTACTS, SUPPRESSIONS
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import event_names, payloads
-from tests.factories.messages import INBOUND, MESSAGES, UNMATCHED_CALLBACKS, calls, states
+from tests.factories.messages import INBOUND, MESSAGES, OUTBOUND, UNMATCHED_CALLBACKS, calls, states
 from tests.factories.traps import locked, until_blocked
 from tests.waiting import within
 
@@ -318,3 +320,23 @@ async def test_texts_of_many_people_at_once_are_all_kept(
     assert len(await event_names(pool, "new_contact")) == 12
     assert len(await event_names(pool, "new_conversation")) == 12
     await audit(pool)
+
+
+async def test_a_reply_to_the_phone_that_a_contact_was_given_since_needs_a_certification_of_consent(
+    text: Callable[..., Any], act: Callable[[], Any], pool: Pool, services: Services
+) -> None:
+    await text("Hello")
+    id, contact_id = await MESSAGES.only(pool, "conversation_id", "contact_id")
+    async with act() as unit:
+        await people.update(unit, contact_id, {"phone": OTHER})
+    with pytest.raises(ConsentNotAttested):
+        async with act() as unit:
+            await reply(unit, services.acceptor, id, Reply("Hi"))
+    async with act() as unit:
+        await reply(unit, services.acceptor, id, Reply("Hi", consent_attested=True))
+
+    await text("It is me", OTHER)
+    async with act() as unit:
+        await reply(unit, services.acceptor, id, Reply("Welcome"))
+
+    assert await OUTBOUND.read(pool, "to_number", "purpose") == [(OTHER, "transactional"), (OTHER, "conversational")]
