@@ -56,7 +56,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
         "status": "active",
     },
     "campaigns": {"status": "draft", "due_at": None, "deleted_at": None},
-    "carrier_ids": {"carrier": "sandbox", "direction": "outbound"},
+    "carrier_ids": {"carrier": "sandbox", "direction": "outbound", "parts": 1},
     "contacts": {"pipeline_stage": "won", "status": "opted_out", "held_until": None},
     "failed_reactions": {"next_attempt_at": None},
     "ledger_entries": {"type": "debit", "amount": 0, "balance_after": 0},

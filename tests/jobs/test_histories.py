@@ -130,6 +130,9 @@ async def test_messages_end_with_their_receipts_and_carrier_ids_and_the_ledger_s
     await RECEIPTS.change(services, received_at=NOON)
     entries = await LEDGER_ENTRIES.texts(services)
     await add_unmatched_receipt(services, "late", message_id=ids["over"])
+    for id in ids.values():
+        part = {"carrier": "main", "direction": "outbound", "message_id": id, "part": 2, "parts": 2}
+        await CARRIER_IDS.insert(services, provider_message_id=f"part-{id}", **part)
 
     await end()
 

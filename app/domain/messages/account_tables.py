@@ -15,12 +15,21 @@ DELETE_CARRIER_IDS = """
 DELETE FROM carrier_ids n USING messages m WHERE m.id = ANY($1::bigint[])
   AND n.carrier = m.carrier AND n.provider_message_id = m.provider_message_id AND n.direction = m.direction
 """
+DELETE_PART_IDS = "DELETE FROM carrier_ids WHERE message_id = ANY($1::bigint[]) AND parts > 1"
 
 DELETED = (
     DeletedTable(
         "messages",
         BY_ID,
-        statements=(NOTE_CARRIED, DELETE_QUEUED, DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS, DELETE),
+        statements=(
+            NOTE_CARRIED,
+            DELETE_QUEUED,
+            DELETE_RECEIPTS,
+            DELETE_UNMATCHED,
+            DELETE_PART_IDS,
+            DELETE_CARRIER_IDS,
+            DELETE,
+        ),
     ),
     DeletedTable("outgoing", parent="messages", key="message_id", row=PHYSICAL),
     DeletedTable("scheduled_texts", ("send_at", "message_id"), row=PHYSICAL),

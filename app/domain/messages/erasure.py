@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, select
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, literal_column, select
 
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.models import (
@@ -56,6 +56,8 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     own, ids = _is_of(unit, contact_id), ids_of(unit, contact_id)
     for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, ScheduledText, CappedText):
         await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
+    parts = CarrierId.message_id.in_(ids), CarrierId.parts > literal_column("1")
+    await unit.execute(delete(CarrierId).where(*parts).execution_options(**UNREAD))
     await unit.execute(delete(CarrierId).where(own, *GIVEN, ~NOTED).execution_options(**UNREAD))
     await unit.execute(delete(Message).where(own).execution_options(**UNREAD))
 

@@ -120,6 +120,7 @@ class CarrierId(Base):
     """
 
     __tablename__ = "carrier_ids"
+    __table_args__ = (Index("ix_carrier_ids_parts", "message_id", postgresql_where=text("parts > 1")),)
 
     carrier: Mapped[str] = mapped_column(primary_key=True)
     provider_message_id: Mapped[str] = mapped_column(primary_key=True)

@@ -4,7 +4,12 @@ from datetime import timedelta
 
 from app.db.partitions import History
 from app.domain.kernel.retention import HistoryRule, Rule
-from app.domain.messages.account_tables import DELETE_CARRIER_IDS, DELETE_RECEIPTS, DELETE_UNMATCHED
+from app.domain.messages.account_tables import (
+    DELETE_CARRIER_IDS,
+    DELETE_PART_IDS,
+    DELETE_RECEIPTS,
+    DELETE_UNMATCHED,
+)
 from app.domain.messages.erasure import REPEATED_FOR
 from app.domain.messages.receipts.journal import UNMATCHED_FOR
 
@@ -42,7 +47,7 @@ RULES = (
 
 def make_history_rules(messages: timedelta, receipts: timedelta) -> tuple[HistoryRule, ...]:
     """Return the rules of messages, except pending ones, and of receipts, which end before or with their messages."""
-    ending = DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_CARRIER_IDS
+    ending = DELETE_RECEIPTS, DELETE_UNMATCHED, DELETE_PART_IDS, DELETE_CARRIER_IDS
     return (
         HistoryRule(HISTORY, "messages", messages, needed=UNSETTLED, statements=ending),
         HistoryRule(HISTORY, "receipts", receipts, key="message_id", time="received_at"),

@@ -25,7 +25,7 @@ from tests.factories.billing import LEDGER_ENTRIES
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.conversations import CONVERSATIONS
-from tests.factories.messages import MESSAGES, RECEIPTS
+from tests.factories.messages import CARRIER_IDS, MESSAGES, RECEIPTS
 from tests.factories.planting import MADE_ELSEWHERE, OF_THE_SERVICE, plant
 from tests.factories.search import find_in_redis, find_places
 from tests.factories.snapshots import rows
@@ -108,6 +108,17 @@ async def test_the_ledger_keeps_its_figures_and_the_account_its_id(
         ("forfeiture", -1000, "", ""),
     ]
     assert account == ("", "", 0, "deleted")
+
+
+async def test_the_ids_of_the_parts_of_its_messages_end_with_it(services: Services, pool: Pool, mine: int) -> None:
+    message_id = await MESSAGES.where(account_id=mine).only(pool, "id")
+    part = {"carrier": "sandbox", "provider_message_id": "part", "direction": "outbound", "part": 2, "parts": 2}
+    await CARRIER_IDS.insert(pool, message_id=message_id, **part)
+    await ask(services, mine)
+
+    await run_out(deletions(services))
+
+    assert await CARRIER_IDS.where(provider_message_id="part").count(pool) == 0
 
 
 async def test_a_worker_may_die_after_every_batch(

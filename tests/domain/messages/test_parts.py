@@ -8,11 +8,13 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Accepted, FailureCode, Receipt, ReceiptStatus
+from app.domain.erasure import service as erasure
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import carrier_ids
 from app.services import Services
 from tests.domain.messages.handing import TO, Absorbed, hand_over, through
 from tests.factories.billing import audit, entries
+from tests.factories.contacts import id_of_contact
 from tests.factories.events import event_names
 from tests.factories.messages import CARRIER_IDS, MESSAGES, RECEIPTS, UNMATCHED_RECEIPTS
 
@@ -104,3 +106,18 @@ async def test_the_recipients_of_messages_are_found_by_the_ids_of_their_parts(
     found = await carrier_ids.find_recipients(pool, "sandbox", ["p1", "p3", "p9"])
 
     assert found == {"p1": TO, "p3": TO}
+
+
+async def test_the_ids_of_parts_are_free_again_once_the_contact_is_erased(
+    send: Callable[..., Any], act: Callable[[], Any], handoff: Handoff, pool: Pool, report: Report
+) -> None:
+    await accept(send, handoff, pool)
+    async with act() as unit:
+        await erasure.erase(unit, await id_of_contact(pool))
+    left = await CARRIER_IDS.count(pool)
+
+    await accept(send, handoff, pool, ("p2", "p3"))
+    await report("p2", "p3")
+
+    assert left == 0
+    assert await MESSAGES.only(pool, "status") == "delivered"
