@@ -49,6 +49,19 @@ CREATE TRIGGER refuse_locked AFTER UPDATE ON webhook_deliveries EXECUTE FUNCTION
 """
 """Deliveries with their attempts, whose table must not be locked against reads while they are changed."""
 
+PARTS = """
+INSERT INTO accounts (id, company_name, rate) VALUES (1, 'Blue Door', 0.01);
+INSERT INTO contacts (id, account_id, phone) VALUES (1, 1, '+12025550143');
+INSERT INTO conversations (id, account_id, contact_id, last_message_at) VALUES (1, 1, 1, 'epoch');
+INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
+  purpose, segments, encoding, carrier, actor)
+VALUES (7, 1, 1, 1, 'outbound', '+15002000001', '+12025550143', 'Hi', 'sent', 'transactional', 2, 'gsm7', 'main', '');
+INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id, part, parts) VALUES
+  ('main', 'there-1', 'outbound', 7, 1, 2), ('main', 'there-2', 'outbound', 7, 2, 2),
+  ('main', 'gone-2', 'outbound', 6, 2, 2), ('main', 'whole', 'outbound', 5, 1, 1);
+"""
+"""The ids of the parts of a message, and those of one that is gone."""
+
 
 @pytest.mark.parametrize("path", LATER, ids=REVISIONS)
 def test_a_migration_first_bounds_its_waits_for_locks(path: Path) -> None:
@@ -126,6 +139,18 @@ async def answers(url: str) -> list[int | None]:
     rows = await connection.fetch("SELECT answer_status FROM webhook_deliveries ORDER BY id")
     await connection.close()
     return [row["answer_status"] for row in rows]
+
+
+async def test_the_ids_of_parts_that_are_left_of_messages_are_deleted(empty_url: str) -> None:
+    await move(empty_url, command.upgrade, "0085")
+    await execute(empty_url, PARTS)
+
+    await move(empty_url, command.upgrade, "0086")
+
+    connection = await asyncpg.connect(empty_url)
+    rows = await connection.fetch("SELECT provider_message_id FROM carrier_ids ORDER BY 1")
+    await connection.close()
+    assert [row["provider_message_id"] for row in rows] == ["there-1", "there-2", "whole"]
 
 
 async def test_a_migration_that_cannot_lock_a_table_ends_and_is_run_again(
