@@ -54,6 +54,7 @@ _reaction = re.compile(
     r"|(?!.*\bI\b)(?=[^“]*\w)[^“]{1,20}“.{20,}”\W*)",
     re.IGNORECASE | re.DOTALL,
 )
+_quotation_mark = re.compile('[“"]')
 _break = re.compile(r"\s*\|[\s|]*")
 _word = re.compile(r"[\w\u0300-\u036f\u200b-\u200d\u2060\ufeff]+")
 _latin = re.compile(r"[A-Za-z]")
@@ -177,8 +178,8 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
     text = normalize(body)
     if not text:
         return Intent(IntentKind.review, reason="sign") if STOP_SIGNS & set(body) else NOTHING
-    if is_reaction(body):
-        return NOTHING
+    if _reaction.fullmatch(body):
+        return _said_before_quote(body) or NOTHING
     loose = _tidy(_noise.sub(" ", text))
     alone = _without_fillers(loose)
     loose = _long_word.sub(_corrected, loose)
@@ -197,7 +198,18 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
 
 def is_reaction(body: str) -> bool:
     """Return whether a message is only a tapback on one of ours, such as `Liked "..."`."""
-    return bool(_reaction.fullmatch(body))
+    return bool(_reaction.fullmatch(body)) and _said_before_quote(body) is None
+
+
+def _said_before_quote(body: str) -> Intent | None:
+    """Return the intent of the words before the text of ours that a message quotes, if they say to stop.
+
+    A tapback in another language has the same form as `Stop sending “...”`. A weak word may be about what is quoted.
+    """
+    intent = classify(_quotation_mark.split(body, 1)[0])
+    if intent.reason == "keyword" and intent.keyword.lower() not in STRONG and intent.kind is IntentKind.opt_out:
+        return _held(intent.keyword.lower())
+    return intent if intent.kind in (IntentKind.opt_out, IntentKind.review, IntentKind.wrong_number) else None
 
 
 def _unmasked(word: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.consent.recognition import HELP, OPT_IN, OPT_OUT, Intent, IntentKind, classify, normalize
+from app.domain.consent.recognition import HELP, OPT_IN, OPT_OUT, Intent, IntentKind, classify, is_reaction, normalize
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 CASES = [case for name in ("opt_out", "opt_out_more") for case in json.loads((VECTORS / f"{name}.json").read_text())]
@@ -213,3 +213,27 @@ def test_real_words_of_other_scripts_are_read_as_they_are(body, kind):
 @pytest.mark.parametrize("body", ["wrong number", "Sorry, you have the wrong number", "Wrong number, my name is Dan"])
 def test_a_wrong_number_alone_is_no_demand(body):
     assert classify(body).kind is IntentKind.wrong_number
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("STOP", IntentKind.opt_out),
+        ("Unsubscribe:", IntentKind.opt_out),
+        ("Stop texting me", IntentKind.opt_out),
+        ("Take me off", IntentKind.opt_out),
+        ("Cancel", IntentKind.review),
+        ("No more", IntentKind.review),
+        ("Wrong number", IntentKind.wrong_number),
+        ("Stop by", IntentKind.none),
+        ("Help", IntentKind.none),
+        ("Le encantó", IntentKind.none),
+        ("Quitó un corazón de", IntentKind.none),
+        ("Removed a heart from", IntentKind.none),
+    ],
+)
+def test_a_demand_before_a_quoted_text_is_no_reaction_to_it(said: str, kind: IntentKind) -> None:
+    body = f"{said} “Huge sale today only at Blue Door. Reply STOP to opt out”"
+
+    assert classify(body).kind is kind
+    assert is_reaction(body) is (kind is IntentKind.none)
