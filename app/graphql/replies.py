@@ -23,8 +23,8 @@ ConsentAttested = Annotated[
     bool | None,
     strawberry.argument(
         description=(
-            "Must be true when the contact's latest message is older than 24 hours, or came from another phone than the "
-            f"contact has now: {CERTIFIES}"
+            "Must be true when the contact's latest message is older than 24 hours, or came from another phone than "
+            f"the contact has now: {CERTIFIES}"
         )
     ),
 ]
@@ -83,8 +83,8 @@ class ReplyMutation:
             "Send one text to the contact of a conversation, from the number that the contact wrote to last, and "
             "return the message. Its credits are debited at once, and refunded if it fails. Within 24 hours of the "
             "contact's latest message, if that came from the contact's present phone, it is an answer, which needs no "
-            "certification of consent and is sent before other texts. With expected_version, nothing is sent if someone has answered or changed the conversation "
-            "since."
+            "certification of consent and is sent before other texts. With expected_version, nothing is sent if "
+            "someone has answered or changed the conversation since."
         ),
         directives=guarded("messages:send", "api_consent_attested_required", "conversation_changed", *REFUSALS),
     )
