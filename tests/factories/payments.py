@@ -15,8 +15,8 @@ class Till:
     name, is_online, instructions = "till", True, ""
 
     async def start(self, order: Order) -> Checkout:
-        """Return a page, and the customer of the account."""
-        return Checkout(f"https://pay.example/{order.key}", f"customer-{order.account_id}")
+        """Return a page, and the customer of the order, or one for the account."""
+        return Checkout(f"https://pay.example/{order.key}", order.customer or f"customer-{order.account_id}")
 
     async def find(self, reference: str) -> CheckoutState:
         """Return a checkout that is still open."""
