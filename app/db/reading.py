@@ -61,8 +61,8 @@ async def fetch(
 
     One whose text depends on its values, such as the number of those of an `IN`, is run by SQLAlchemy.
     """
-    # SQLAlchemy has no public name for the key of its own cache, and compiling anew takes up to 3 ms.
-    key = statement._generate_cache_key()  # noqa: SLF001
+    # Compiling anew takes up to 3 ms.
+    key = statement._generate_cache_key()  # noqa: SLF001 - SQLAlchemy has no public name for the key of its own cache
     query = _compiled_of(statement, key, connection.dialect) if key else None
     if key is None or query is None:
         return (await connection.execute(statement, parameters)).all()

@@ -85,8 +85,10 @@ class Importer:
         lines = sorted([*outcomes, *(_rejected(each) for each in candidates if each.reason)])
         await parts.add(unit, job, first, csv_text.write([REPORT_HEADER, *lines] if not first else lines))
         is_last = len(candidates) < CHUNK
-        if is_last:
-            await (uploads.get if wanted.dry_run else uploads.delete)(unit, wanted.upload_id)
+        if is_last and wanted.dry_run:
+            await uploads.get(unit, wanted.upload_id)
+        elif is_last:
+            await uploads.delete(unit, wanted.upload_id)
         return _progress(first + len(candidates), lines, is_last=is_last)
 
     async def _survey(self, unit: UnitOfWork, job: AccountJob, wanted: Import) -> Progress:

@@ -73,6 +73,11 @@ async def buy(act: OpenUnit, payments: Payments, credits: int, key: str | None =
         return (await service.top_up(unit, payments, credits, key)).url
 
 
+async def order_plan(act: OpenUnit, payments: Payments) -> str:
+    async with act() as unit:
+        return await service.start_plan(unit, payments, "Starter")
+
+
 async def deliver(payments: Payments, peer: StripePeer, *places: int) -> None:
     for place in places or range(len(peer.events)):
         await payments.receive(peer.events[place], peer.sign(peer.events[place]))
@@ -164,9 +169,7 @@ async def test_refunds_and_disputes_are_booked_and_sends_are_refused_below_zero(
 async def test_a_plan_adds_its_credits_each_month_until_it_ends(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        url = await service.start_plan(unit, payments, "Starter")
-    subscription = peer.pay(url)
+    subscription = peer.pay(await order_plan(act, payments))
     await deliver(payments, peer)
     peer.renew(subscription)
     await deliver(payments, peer)
@@ -193,8 +196,7 @@ async def test_a_plan_adds_its_credits_each_month_until_it_ends(
 async def test_a_plan_with_another_item_that_was_added_at_stripe_stays_the_plan_and_gets_its_credits_once(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    subscription = peer.pay(await order_plan(act, payments))
     peer.add_item(subscription)
 
     await deliver(payments, peer)
@@ -212,10 +214,7 @@ async def test_a_new_page_for_a_plan_closes_the_earlier_one_so_that_no_two_are_p
     act: OpenUnit, payments: Payments, peer: StripePeer
 ) -> None:
     top_up = await buy(act, payments, 500)
-    async with act() as unit:
-        first = await service.start_plan(unit, payments, "Starter")
-    async with act() as unit:
-        second = await service.start_plan(unit, payments, "Starter")
+    first, second = await order_plan(act, payments), await order_plan(act, payments)
 
     pages = [peer.objects[url.rpartition("/")[2]]["status"] for url in (top_up, first, second)]
     assert pages == ["open", "expired", "open"]
@@ -224,8 +223,7 @@ async def test_a_new_page_for_a_plan_closes_the_earlier_one_so_that_no_two_are_p
 async def test_an_invoice_of_a_plan_is_a_payment_only_once_it_is_paid(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    subscription = peer.pay(await order_plan(act, payments))
     peer.fail_to_renew(subscription)
 
     await deliver(payments, peer)
@@ -237,8 +235,7 @@ async def test_an_invoice_of_a_plan_is_a_payment_only_once_it_is_paid(
 async def test_an_event_about_an_invoice_that_stripe_does_not_have_is_taken_so_that_it_is_not_sent_again(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        subscription = peer.pay(await service.start_plan(unit, payments, "Starter"))
+    subscription = peer.pay(await order_plan(act, payments))
     peer.announce(subscription)
 
     await deliver(payments, peer)
@@ -249,8 +246,7 @@ async def test_an_event_about_an_invoice_that_stripe_does_not_have_is_taken_so_t
 async def test_an_account_whose_customer_was_deleted_at_stripe_buys_as_another_one(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:
-    async with act() as unit:
-        peer.pay(await service.start_plan(unit, payments, "Starter"))
+    peer.pay(await order_plan(act, payments))
     await deliver(payments, peer)
     async with act() as unit:
         first = str(await queries.find_customer(unit, "stripe"))
