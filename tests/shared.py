@@ -14,6 +14,8 @@ from app import main
 from app.bootstrap import METADATA, open_services
 from app.domain.oauth import signing
 from app.main import create_app
+from app.providers.rate_limits import Rates
+from app.providers.shares import Shares
 from app.services import Services
 from app.settings import Settings
 from tests.waiting import PATIENCE_SECONDS, within
@@ -26,6 +28,11 @@ A callback or receipt may be counted while the tables are emptied. Tests of coun
 
 PATIENT = {"socket_connect_timeout": PATIENCE_SECONDS, "socket_timeout": PATIENCE_SECONDS}
 """The time for an answer of Valkey: on a busy machine it may be later than a limit waits, and not be counted."""
+
+
+def wait_for_valkey(counter: Rates | Shares) -> None:
+    """Have a counter wait for a late answer of Valkey instead of leaving a request uncounted."""
+    counter._redis.connection_pool.connection_kwargs |= PATIENT
 
 
 class Shared:
@@ -50,8 +57,8 @@ class Shared:
         """Open services that are cleared with the others until they are closed."""
         async with open_services(settings, statement_seconds) as services:
             services.health._later.seconds = NO_FLUSH_SECONDS
-            for limits in (services.limits.rates, services.limits.shares):
-                limits._redis.connection_pool.connection_kwargs |= PATIENT
+            wait_for_valkey(services.limits.rates)
+            wait_for_valkey(services.limits.shares)
             self._services.append(services)
             try:
                 yield services

@@ -14,6 +14,7 @@ from app.mcp.endpoint import MAX_BODY
 from app.mcp.places import MisdirectedRequest, OriginNotAllowed, Places
 from app.operations.surface import CATEGORIES
 from app.providers import rate_limits
+from app.providers.rate_limits import Policy
 from app.services import Services
 from app.settings import Settings
 from tests.factories.accounts import API_KEYS
@@ -215,11 +216,12 @@ async def test_calls_count_as_the_same_operations_of_other_surfaces(assistant: A
 async def test_beyond_the_limit_of_a_key_a_call_is_refused(
     assistant: Assistant, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     own = Actor(
         account.account_id, frozenset(), f"key:{await API_KEYS.where(prefix=account.svc_key[:8]).only(services, 'id')}"
     )
-    await services.limits.rates.take(services.limits.requests, own, services.limits.requests.quota)
+    with monkeypatch.context() as patch:
+        patch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
+        await services.limits.rates.take(Policy(services.limits.requests.name, 1), own)
 
     answer = await assistant.post("tools/list")
 

@@ -11,6 +11,7 @@ from app.providers import rate_limits
 from app.providers.rate_limits import ACCOUNT_SHARE, Policy, Rates, Standing
 from app.settings import Settings
 from app.telemetry.metrics import RATE_LIMITS
+from tests.shared import wait_for_valkey
 
 pytestmark = pytest.mark.anyio
 
@@ -31,6 +32,7 @@ async def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncG
     await redis.flushdb()
     await redis.aclose()
     counted = Rates(settings.redis_url)
+    wait_for_valkey(counted)
     yield counted
     await counted.close()
 

@@ -11,6 +11,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.providers import rate_limits
 from app.providers.rate_limits import Policy, Rates
 from app.settings import Settings
+from tests.shared import wait_for_valkey
 
 pytestmark = pytest.mark.anyio
 
@@ -23,6 +24,7 @@ async def counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncG
     monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
     assert settings.redis_url
     counted = Rates(settings.redis_url)
+    wait_for_valkey(counted)
     yield counted
     await counted.close()
 
