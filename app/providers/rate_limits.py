@@ -95,7 +95,7 @@ class Policy:
         return self.window // self.quota, self.window // (self.quota * ACCOUNT_SHARE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Standing:
     """The remaining requests of the key and of the account, and the seconds until all are available again.
 
@@ -247,8 +247,9 @@ def _arguments(claims: Mapping[Request, Sequence[int]]) -> tuple[list[str], list
 
 
 def _standing(policy: Policy, spent: Sequence[int], held: int, wait: int = 0) -> Standing:
-    key, account = (max(policy.window - each, 0) // cost + held for each, cost in zip(spent, policy.costs, strict=True))
-    return Standing(policy, _seconds(wait), (key, account), (_seconds(spent[0]), _seconds(spent[1])))
+    (key, account), (key_cost, account_cost), window = spent, policy.costs, policy.window
+    remaining = max(window - key, 0) // key_cost + held, max(window - account, 0) // account_cost + held
+    return Standing(policy, _seconds(wait), remaining, (_seconds(key), _seconds(account)))
 
 
 def _wait(wait: int, policy: Policy, units: int) -> int:

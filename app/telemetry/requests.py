@@ -36,7 +36,7 @@ def add_headers(headers: Mapping[str, str]) -> None:
     They replace those of the same names that were put on it before.
     """
     added = {name.encode(): value.encode() for name, value in headers.items()}
-    _EXTRA.set(tuple((dict(_EXTRA.get()) | added).items()))
+    _EXTRA.set(tuple((dict(before) | added if (before := _EXTRA.get()) else added).items()))
 
 
 def add_request_id(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -25,7 +25,7 @@ Notify = Callable[[str], None]
 """Wakes the workers of a topic, such as `messages`; their work is rows in the database."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Actor:
     """The caller of an operation and its scopes. `label` identifies it in the ledger and in consent records.
 

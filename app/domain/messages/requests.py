@@ -1,4 +1,7 @@
-"""Requests to the send acceptor and its results."""
+"""Requests to the send acceptor and its results.
+
+Classes that each request instantiates are not frozen: `__init__` of a frozen dataclass takes several times as long.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +35,7 @@ class Condition:
     refusal: DomainError | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Send:
     """A requested send. `consent_attested` must be true except for conversational sends (47 CFR 64.1200).
 
@@ -83,7 +86,7 @@ class Phone(NamedTuple):
     refusal: InvalidPhone | LandlinePhone | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SendRequest:
     """A send that is to be decided on.
 
@@ -129,7 +132,7 @@ class SendRequest:
         return replace(self, send=send, parts=sms_parts.count(body[: sms_parts.MAX_LENGTH]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Acceptance:
     """The result of an accepted send: the message is stored and debited, and will be handed to the carrier.
 
