@@ -264,8 +264,8 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
         return
     if actor is None:
         raise Unauthenticated(reason="A key is needed.")
-    if missing := sorted(scopes - actor.scopes):
-        raise InsufficientScope(scope=missing[0], needed=join(scopes))
+    if not scopes <= actor.scopes:
+        raise InsufficientScope(scope=min(scopes - actor.scopes), needed=join(scopes))
 
 
 @cache  # separate from the cache of clients' documents, which evicts entries
