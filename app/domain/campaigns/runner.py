@@ -218,14 +218,20 @@ class CampaignRunner:
             done = await self._accept(connection, campaign, room, now)
             if done.stops or done.decided:
                 return done.stops
-        elif counts["waiting"]:
-            if not await self._may_send(connection, campaign, now):
-                return PauseReason.credential_ended
+        elif await self._must_hold(connection, campaign, counts["waiting"], now):
+            return PauseReason.credential_ended
+        else:
             await connection.execute(NOTE_DEFERRED, campaign.id, now + DEFERRED_LOOK)
         await connection.execute(
             LOOK_AGAIN, campaign.id, await self._next_look(connection, campaign.id, counts, now), campaign.due_at
         )
         return None
+
+    async def _must_hold(self, connection: Connection, campaign: DueCampaign, waiting: int, now: datetime) -> bool:
+        """Return whether the credential of the sender has ended while texts wait, for acceptance or for a worker."""
+        if await self._may_send(connection, campaign, now):
+            return False
+        return waiting > 0 or await connection.fetchval(FIND_WAITING, campaign.id) is not None
 
     async def _accept(self, connection: Connection, campaign: DueCampaign, room: int, now: datetime) -> Enqueued:
         source = Source(campaign.account_id, campaign.id, campaign.phone_number_id)

@@ -215,6 +215,22 @@ async def test_an_opt_out_is_one_to_the_last_text_that_left_and_not_to_one_that_
     assert await CAMPAIGN_RECIPIENTS.where_not(opted_out_at=None).read(pool, "campaign_id") == [first.id]
 
 
+async def test_texts_that_their_hand_off_puts_off_wait_for_their_hour_also_where_no_other_is_left(
+    pool: Pool, send: Make, accept: Accept, leave: Run
+) -> None:
+    await add_people(pool, 3)
+    await send()
+    await accept(2)
+
+    await close_for_hours(pool)
+    await leave()
+    await accept(1)
+
+    assert await CAMPAIGN_RECIPIENTS.read(pool, "state", "reason") == [("claimed", "deferred")] * 3
+    assert await calls(pool) == []
+    await audit_counts(pool)
+
+
 async def test_texts_that_their_hand_off_puts_off_keep_no_other_text_waiting(
     pool: Pool, send: Make, accept: Accept, leave: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

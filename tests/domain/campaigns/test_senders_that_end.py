@@ -22,8 +22,9 @@ from tests.domain.campaigns.conftest import NOW, Accept, Act, Make, Run
 from tests.factories.accounts import ACCOUNTS, API_KEYS, USERS, add_user
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGNS, add_people, audit_counts, states
-from tests.factories.messages import OUTBOUND, calls
+from tests.factories.messages import OUTBOUND, OUTGOING, calls
 from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS, add_clients
+from tests.factories.quiet_hours import QUIET_HOURS_RULES, close_for_hours
 from tests.factories.tables import ago, ahead
 from tests.factories.traps import locked, until_blocked
 from tests.waiting import within
@@ -100,6 +101,42 @@ async def test_texts_of_a_sender_that_ended_while_credits_lacked_wait(
     assert await states(pool) == {"delivered": 3}
     await audit(pool)
     await audit_counts(pool)
+
+
+async def test_texts_that_wait_for_their_hour_while_no_other_is_left_do_not_leave_after_their_sender_ended(
+    pool: Pool, begin: Begin, accept: Accept, leave: Run, ann: int
+) -> None:
+    await close_for_hours(pool)
+    await begin()
+    await accept(2)
+    waiting = await states(pool)
+
+    await USERS.where(id=ann).change(pool, removed_at=ago())
+    await accept(30)
+    ended = await CAMPAIGNS.only(pool, "status", "reason")
+    await QUIET_HOURS_RULES.change(pool, start_minute=0, end_minute=1440)
+    await leave()
+
+    assert (waiting, ended) == ({"claimed": 3}, ENDED)
+    assert (await states(pool), await calls(pool)) == ({"claimed": 3}, [])
+    await audit(pool)
+
+
+async def test_a_sender_that_ended_while_the_last_texts_are_in_flight_stops_only_those_that_come_back(
+    pool: Pool, begin: Begin, accept: Accept, ann: int
+) -> None:
+    await begin()
+    await accept(2)
+    await OUTGOING.change(pool, claimed_until=ahead(minutes=5))
+    await USERS.where(id=ann).change(pool, removed_at=ago())
+
+    await accept(1)
+    in_flight = await CAMPAIGNS.only(pool, "status", "reason")
+    await OUTGOING.change(pool, claimed_until=None)
+    await accept(1)
+
+    assert in_flight == ("sending", "")
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
 
 
 async def test_a_batch_that_waited_for_the_account_while_its_sender_ended_is_not_accepted(
