@@ -54,7 +54,7 @@ RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 """The waits after the first, second and third refusal of a step; a day in total."""
 
 OF_ACCOUNT = (*gates.ACCOUNT.errors, *gates.ACCOUNT_DELETION.errors)
-"""Refusals of all sends of an account: its steps are retried each hour without limit."""
+"""Refusals of all sends of an account: its steps are retried each hour without limit; all count as one attempt."""
 
 PASSING = (*OF_ACCOUNT, *gates.CONTACT.errors, *gates.HOLD.errors, *gates.SENDER.errors, *gates.CREDITS.errors)
 """Temporary refusals, after which the step is retried; any other ends the enrollment."""
@@ -149,7 +149,7 @@ UPDATE sequence_steps step SET sent = step.sent + counted.sent FROM counted WHER
 # An enrollment that was paused since its claim keeps the time of its pause, or none: with another one it would be sent.
 _AS_CLAIMED = "WHERE id = $1 AND status = 'active' AND claimed_until = $2 AND next_send_at = $4"
 TRY_LATER = f"""
-UPDATE sequence_enrollments SET next_send_at = $3, attempts = attempts + 1, claimed_until = NULL {_AS_CLAIMED}
+UPDATE sequence_enrollments SET next_send_at = $3, attempts = $5, claimed_until = NULL {_AS_CLAIMED}
 """
 
 PUT_OFF = f"UPDATE sequence_enrollments SET next_send_at = $3, claimed_until = NULL {_AS_CLAIMED}"
@@ -281,8 +281,8 @@ class Drip:
             case QuietHours() | FrequencyCap():
                 await self._put_off(row, refusal.not_before or self.clock.now() + NEVER_OPEN)
             case _ if isinstance(refusal, PASSING) and attempts < len(RETRIES):
-                at = self.clock.now() + RETRIES[attempts]
-                await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at, row.next_send_at)
+                at, counted = self.clock.now() + RETRIES[attempts], max(row.attempts, attempts + 1)
+                await self.database.pool.execute(TRY_LATER, row.id, row.claimed_until, at, row.next_send_at, counted)
             case _ if isinstance(refusal, PASSING) and row.skips_refused and row.next_delay is not None:
                 await self._advance([(row, None)])
             case _:
