@@ -43,7 +43,16 @@ async def _is_known(unit: UnitOfWork, campaign_id: int, body: str) -> bool:
 
 async def record_completion(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
     """Record that a campaign has ended, in the transaction of the caller."""
-    title = f"The campaign {name} has ended"
-    notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=COMPLETED, subject_id=campaign_id)
+    await _record_end(connection, account_id, campaign_id, f"The campaign {name} has ended", COMPLETED)
+
+
+async def record_failure(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
+    """Record that a campaign has failed without recipients, in the transaction of the caller."""
+    body = REASONS[PauseReason.no_recipients]
+    await _record_end(connection, account_id, campaign_id, f"The campaign {name} has failed", body)
+
+
+async def _record_end(connection: Connection, account_id: int, campaign_id: int, title: str, body: str) -> None:
+    notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign_id)
     recorded = (notice, CampaignProgress(campaign_id=campaign_id))
     await outbox.record_all(connection, [Recorded(account_id, event) for event in recorded])

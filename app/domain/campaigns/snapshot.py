@@ -6,6 +6,7 @@ from datetime import datetime
 
 from app.db.engine import Connection
 from app.db.rows import find, unless_all
+from app.domain.campaigns import notices
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.models import PauseReason
 from app.domain.campaigns.planning import Candidate, Plan, Planned, find_last
@@ -36,6 +37,7 @@ FROM campaign_counts WHERE campaign_id = $1 AND state IN ('queued', 'deferred')
 """
 FAIL = """
 UPDATE campaigns SET status = 'failed', reason = $2, ended_at = $3, updated_at = $3, due_at = NULL WHERE id = $1
+RETURNING name
 """
 
 
@@ -47,7 +49,7 @@ async def take(connection: Connection, campaign_id: int, max_segments: int, now:
     plan = await Plan.of(connection, found, Audience.from_json(found.audience), max_segments, found.sent_at)
     after = await _write(connection, found, plan)
     await connection.execute(GO_ON, campaign_id, after or "", after is None)
-    return await _finish(connection, campaign_id, found.max_credits, now) if after is None else None
+    return await _finish(connection, found, now) if after is None else None
 
 
 async def _write(connection: Connection, campaign: FrozenCampaign, plan: Plan) -> str | None:
@@ -97,13 +99,12 @@ async def _add(connection: Connection, campaign: FrozenCampaign, planned: Planne
         )
 
 
-async def _finish(
-    connection: Connection, campaign_id: int, max_credits: int | None, now: datetime
-) -> PauseReason | None:
+async def _finish(connection: Connection, campaign: FrozenCampaign, now: datetime) -> PauseReason | None:
     """Fail a campaign without recipients; return a reason where the exact cost is more than was allowed."""
-    unsent = await connection.fetchrow(SUM_UNSENT, campaign_id)
+    unsent = await connection.fetchrow(SUM_UNSENT, campaign.id)
     if not unsent["recipients"]:
-        await connection.execute(FAIL, campaign_id, PauseReason.no_recipients, now)
-    if max_credits is not None and unsent["credits"] > max_credits:
+        name = await connection.fetchval(FAIL, campaign.id, PauseReason.no_recipients, now)
+        await notices.record_failure(connection, campaign.account_id, campaign.id, name)
+    if campaign.max_credits is not None and unsent["credits"] > campaign.max_credits:
         return PauseReason.over_max_credits
     return None

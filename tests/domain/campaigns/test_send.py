@@ -25,6 +25,7 @@ from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people
 from tests.factories.clocks import At, Moving
 from tests.factories.contacts import CONSENTS
 from tests.factories.messages import MESSAGES, OUTBOUND, calls
+from tests.factories.notices import NOTICES
 from tests.factories.quiet_hours import obey_the_law
 from tests.factories.tables import ahead
 
@@ -280,6 +281,11 @@ async def test_a_campaign_without_recipients_fails(pool: Pool, add: Add, send: M
     await run()
 
     assert await CAMPAIGNS.only(pool, "status", "reason") == ("failed", "no_recipients")
+    assert await NOTICES.only(pool, "kind", "title", "body") == (
+        "campaign",
+        "The campaign Sale has failed",
+        "No contact of its audience may be texted.",
+    )
 
 
 async def test_texts_that_wait_for_the_morning_keep_no_other_text_waiting(
