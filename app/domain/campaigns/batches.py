@@ -42,7 +42,7 @@ FROM (
     ORDER BY due_at, id LIMIT $2)
   LIMIT $2
 ) r CROSS JOIN LATERAL {bulk.find_facts("$4::bigint", "r.contact_id", "r.phone")} f
-CROSS JOIN set_config('synchronous_commit', 'off', true) ORDER BY r.id
+CROSS JOIN set_config('synchronous_commit', 'off', true) ORDER BY r.due_at NULLS FIRST, r.id
 """
 
 

@@ -7,9 +7,10 @@ import pytest
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.kernel.unit_of_work import UnitOfWork
-from tests.domain.campaigns.conftest import Act, Make, Run
-from tests.factories.campaigns import CAMPAIGNS, add_people, states
+from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, states
 from tests.factories.notices import NOTICES
+from tests.factories.tables import ago
 
 pytestmark = pytest.mark.anyio
 
@@ -36,3 +37,24 @@ async def test_owners_are_told_once_that_credits_lack_until_they_add_some(
 
     assert (told, refunded, topped_up) == (1, [1, 1], 2)
     assert await states(pool) == {"delivered": 4, "queued": 2}
+
+
+async def test_texts_without_an_hour_go_before_those_whose_hour_has_come_and_credits_may_lack_for_the_latter(
+    pool: Pool, send: Make, accept: Accept, act: Act
+) -> None:
+    await add_people(pool, 2)
+    await send()
+    await accept(1)
+    first, _ = sorted(await CAMPAIGN_RECIPIENTS.read(pool, "id"))
+    await CAMPAIGN_RECIPIENTS.where(id=first).change(pool, state="deferred", due_at=ago(), credits=3, segments=3)
+    async with act() as unit:
+        await billing.grant(unit, -998, "taken")
+    await accept(2)
+    short = await CAMPAIGNS.only(pool, "status", "reason")
+
+    await CAMPAIGNS.age(pool, "due_at", seconds=10)
+    await accept(1)
+
+    assert short == ("paused", "insufficient_credits")
+    assert await CAMPAIGNS.only(pool, "status", "reason") == short
+    assert await states(pool) == {"claimed": 1, "deferred": 1}
