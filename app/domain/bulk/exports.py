@@ -10,7 +10,7 @@ import orjson
 from app.domain.bulk import csv_text, selection, tag_lists
 from app.domain.bulk.selection import Selection
 from app.domain.contacts import custom_fields
-from app.domain.contacts.models import Contact, CustomField
+from app.domain.contacts.models import Contact
 from app.domain.jobs import parts
 from app.domain.jobs import service as jobs
 from app.domain.jobs.models import AccountJob, JobKind
@@ -46,13 +46,15 @@ class ExportFormat(enum.StrEnum):
 
 
 async def begin(unit: UnitOfWork, which: Selection, format: ExportFormat) -> AccountJob:
-    """Create the job of an export of contacts."""
-    return await jobs.create(unit, JobKind.export_contacts, {**which.as_arguments(), "format": format})
+    """Create the job of an export of contacts; its file has the custom fields of now, whatever changes meanwhile."""
+    fields = [each.key for each in await custom_fields.list_all(unit)]
+    arguments = {**which.as_arguments(), "format": format, "fields": fields}
+    return await jobs.create(unit, JobKind.export_contacts, arguments)
 
 
 async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
-    """Write the next contacts to the file of the job."""
-    known, first, total = await custom_fields.list_all(unit), not job.position, None
+    """Write the next contacts to the file of the job; a field that was deleted meanwhile has no values any more."""
+    known, first, total = [each.key for each in await custom_fields.list_all(unit)], not job.position, None
     contacts, is_last = list[Contact](), False
     for _ in range(PAGES):
         chunk = await selection.find_next(unit, job)
@@ -61,35 +63,37 @@ async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
         if is_last:
             break
     if contacts or first:
-        written = _write(job.arguments["format"], contacts, known, is_first=first)
+        fields: list[str] = job.arguments.get("fields", known)
+        kept = [key for key in fields if key in known]
+        records = [_record(contact, kept) for contact in contacts]
+        written = _write(job.arguments["format"], records, fields, is_first=first)
         await parts.add(unit, job, job.done + (not first), written)
     return Progress(job.position, done=len(contacts), is_last=is_last, total=total)
 
 
-def _write(format: str, contacts: Sequence[Contact], known: Sequence[CustomField], *, is_first: bool) -> bytes:
-    records = [_record(contact, known) for contact in contacts]
+def _write(format: str, records: Sequence[dict[str, Any]], fields: Sequence[str], *, is_first: bool) -> bytes:
     match format:
         case ExportFormat.json:
             return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         case ExportFormat.vcard:
             return "".join(_card(record) for record in records).encode(errors="replace")
         case _:
-            header = [[*COLUMNS, *(f"custom.{each.key}" for each in known)]] if is_first else []
-            return csv_text.write([*header, *(_flat(record, known) for record in records)])
+            header = [[*COLUMNS, *(f"custom.{key}" for key in fields)]] if is_first else []
+            return csv_text.write([*header, *(_flat(record, fields) for record in records)])
 
 
-def _record(contact: Contact, known: Sequence[CustomField]) -> dict[str, Any]:
+def _record(contact: Contact, fields: Sequence[str]) -> dict[str, Any]:
     record = {name: getattr(contact, name) for name in COLUMNS} | {"created_at": timestamp(contact.created_at)}
-    values = {each.key: contact.custom_fields[each.key] for each in known if each.key in contact.custom_fields}
+    values = {key: contact.custom_fields[key] for key in fields if key in contact.custom_fields}
     return {**record, "custom_fields": values}
 
 
-def _flat(record: dict[str, Any], known: Sequence[CustomField]) -> Sequence[object]:
+def _flat(record: dict[str, Any], fields: Sequence[str]) -> Sequence[object]:
     """Return the cells of a record: tags separated by commas, values as the texts that an import reads."""
     cells = {**record, "tags": tag_lists.write(record["tags"]), "dnd_sms": custom_fields.show(record["dnd_sms"])}
     values = record["custom_fields"]
     return [cells[name] for name in COLUMNS] + [
-        custom_fields.show(values[each.key]) if each.key in values else "" for each in known
+        custom_fields.show(values[key]) if key in values else "" for key in fields
     ]
 
 

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.bulk import csv_text, exports, imports, tag_lists
+from app.domain.bulk import csv_text, exports, imports, selection, tag_lists
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Existing, Import
 from app.domain.bulk.selection import Selection
 from app.domain.consent.service import Evidence
+from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
+from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.queries import ContactFilter
 from app.domain.conversations import review
 from app.domain.jobs import uploads
@@ -116,6 +118,28 @@ async def test_an_exported_contact_without_a_name_has_none_in_the_account_that_i
 
     imported = CONTACTS.where(account_id=other.account_id)
     assert await imported.only(services, "phone", "first_name", "last_name") == ("+12025550143", "", "")
+
+
+async def test_a_file_keeps_its_columns_while_custom_fields_are_added_and_deleted(
+    services: Services, unit_for: UnitFor, account: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "PAGES", 1)
+    monkeypatch.setattr(selection.find_next, "__defaults__", (1,))
+    async with unit_for(account) as unit:
+        await custom_fields.create(unit, NewField("size"))
+        town = await custom_fields.create(unit, NewField("town"))
+        for phone in ("+12025550143", "+12025550144"):
+            await contacts.create(unit, {"phone": phone, "custom_fields": {"size": "XL", "town": "Bonn"}})
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), ExportFormat.csv)
+    await advance(services, 1)
+
+    async with unit_for(account) as unit:
+        await custom_fields.create(unit, NewField("age"))
+        await custom_fields.hide(unit, town.id)
+    await advance(services)
+
+    rows = [*csv.reader(io.StringIO((await read_file(services, job.id)).decode(), newline=""))]
+    assert [row[13:] for row in rows] == [["custom.size", "custom.town"], ["XL", "Bonn"], ["XL", ""]]
 
 
 async def test_an_exported_json_file_is_refused_with_the_formats_that_can_be_imported(
