@@ -40,7 +40,8 @@ Groups = Mapping[BreakdownGroup, Sequence[BreakdownRow]]
 
 async def find(unit: UnitOfWork, campaign: Campaign, groups: Groups) -> list[Finding]:
     """Return the findings about the numbers, the hours, the areas and the contacts of a campaign."""
-    usual = {each.key: each for each in await rates.find_rates(unit, BASELINE_DAYS, RateGroup.number)}
+    found = await rates.find_rates(unit, BASELINE_DAYS, RateGroup.number, until=campaign.sent_at)
+    usual = {each.key: each for each in found}
     return [
         *judge_numbers(groups[BreakdownGroup.number], usual),
         *judge_hours(groups[BreakdownGroup.hour]),
@@ -56,10 +57,9 @@ def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate
     known = [row for row in sending if row.key in usual and _final(row) >= FEWEST]
     compared = known if len(sending) > 1 else []
     for row in compared:
-        delivered = max(0, usual[row.key].delivered - row.delivered)
-        before = delivered + max(0, usual[row.key].failed - row.failed)
-        if (p := _chance(row.delivered, _final(row), delivered, before)) < SIGNIFICANT / len(compared):
-            own, usually = row.delivered / _final(row), delivered / before
+        before = usual[row.key]
+        if (p := _chance(row.delivered, _final(row), before.delivered, before.final)) < SIGNIFICANT / len(compared):
+            own, usually = row.delivered / _final(row), before.delivered / before.final
             text = (
                 f"From {row.key}, {own:.1%} were delivered, against {usually:.1%} in the 28 days before (p = {p:.2g})."
             )

@@ -59,17 +59,15 @@ async def diagnose(unit: UnitOfWork, campaign_id: int) -> Sequence[Finding]:
     groups = await sum_recipients(unit, campaign_id, *causes.GROUPINGS)
     parts = groups[BreakdownGroup.segments]
     several = [row for row in parts if row.key not in ("0", "1")]
-    [usual] = await rates.find_rates(unit, BASELINE_DAYS)
-    own = states[RecipientState.delivered], states[RecipientState.failed]
-    delivered = max(0, usual.delivered - own[0])
+    [usual] = await rates.find_rates(unit, BASELINE_DAYS, until=campaign.sent_at)
     facts = Facts(
         campaign,
         states,
         reasons,
         sum(row.opt_outs for row in parts),
         sum(row.recipients for row in several),
-        delivered,
-        delivered + max(0, usual.failed - own[1]),
+        usual.delivered,
+        usual.final,
         sum(row.credits - row.credits // int(row.key) for row in several),
         await find_eta(unit, campaign, sum(each.segments for each in counts if each.state in WAITING)),
     )
@@ -155,6 +153,7 @@ def _judge_results(facts: Facts) -> Iterator[Finding]:
     if refused := sum(facts.reasons[code] for code in OF_SENDER):
         text = f"The carrier refused {refused} texts for the sender or its account."
         yield Finding(FindingCode.sender_refused, Verdict.problem, text, "Finish the number's registration.")
-    if facts.opt_outs > MANY_OPT_OUTS * max(1, delivered):
-        text = f"{facts.opt_outs} of {delivered} contacts who got the text opted out."
+    arrived = delivered + facts.states[RecipientState.sent]
+    if facts.opt_outs > MANY_OPT_OUTS * max(1, arrived):
+        text = f"{facts.opt_outs} of {arrived} contacts who were sent the text opted out."
         yield Finding(FindingCode.opt_outs, Verdict.warning, text, "Text only contacts who expect it, and less often.")

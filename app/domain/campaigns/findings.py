@@ -12,7 +12,7 @@ FEWEST = 30
 
 
 BASELINE_DAYS = 28
-"""The days before whose results are the usual ones of a number and of the account."""
+"""The days before a campaign whose results are the usual ones of a number and of the account."""
 
 
 class FindingCode(enum.StrEnum):

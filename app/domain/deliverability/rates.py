@@ -4,7 +4,7 @@ import enum
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Text, cast, func, select
 
@@ -19,6 +19,17 @@ FEWEST = 30
 
 Z = 1.959964
 """The standard score of a confidence of 95 %."""
+
+
+COUNTED = (
+    NumberHour.sent,
+    NumberHour.delivered,
+    NumberHour.failed,
+    NumberHour.filtered,
+    NumberHour.unreachable,
+    NumberHour.refused,
+)
+"""The figures of a rate, in the order of `DeliveryRate`."""
 
 
 class RateGroup(enum.StrEnum):
@@ -91,36 +102,32 @@ def wilson(successes: int, trials: int) -> Interval:
 
 
 async def find_rates(
-    unit: UnitOfWork, days: int, by: RateGroup | None = None, phone_number_id: int | None = None
+    unit: UnitOfWork,
+    days: int,
+    by: RateGroup | None = None,
+    phone_number_id: int | None = None,
+    until: datetime | None = None,
 ) -> Sequence[DeliveryRate]:
     """Return the delivery rates of the last days, the worst lower bound first; without `by`, one for all texts.
 
-    Raises `InvalidInput` and `NotFound`.
+    With `until`, of the days before it, up to the last full hour. Raises `InvalidInput` and `NotFound`.
     """
     if not 1 <= days <= MAX_DAYS:
         raise InvalidInput(reason=f"days must be from 1 to {MAX_DAYS}.", field="days")
     own = [
         NumberHour.account_id == unit.actor.account_id,
-        NumberHour.hour >= unit.clock.now() - timedelta(days=days),
+        NumberHour.hour >= (until or unit.clock.now()) - timedelta(days=days),
         NumberHour.carrier != "",
     ]
+    if until is not None:
+        own.append(NumberHour.hour <= until - timedelta(hours=1))
     if phone_number_id is not None:
         number = await numbers.find(unit, phone_number_id)
         if number is None:
             raise NotFound(kind="active phone number", id=phone_number_id)
         own.append(NumberHour.number == number.phone_number)
     key = _key(by)
-    sums = [
-        func.coalesce(func.sum(each), 0)
-        for each in (
-            NumberHour.sent,
-            NumberHour.delivered,
-            NumberHour.failed,
-            NumberHour.filtered,
-            NumberHour.unreachable,
-            NumberHour.refused,
-        )
-    ]
+    sums = [func.coalesce(func.sum(each), 0) for each in COUNTED]
     statement = select(key, *sums).where(*own)
     rows = await unit.rows(statement.group_by(key) if by else select(*sums).where(*own))
     found = [DeliveryRate(str(row[0]) if by else "", *(int(each) for each in row[1 if by else 0 :])) for row in rows]

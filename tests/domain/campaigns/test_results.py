@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from app.domain.kernel.phone import find_fault, require_recipient
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, Run
-from tests.factories.campaigns import NUMBER_HOURS, add_people
+from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, NUMBER_HOURS, add_people
 from tests.factories.contacts import CONTACTS
 from tests.factories.numbers import PHONE_NUMBERS
 
@@ -148,6 +149,7 @@ def facts(states: dict[str, int], body: str = "Reply STOP", **others: Any) -> Fa
         (facts({"delivered": 90, "suppressed": 10}, reasons={"landline": 10}), [FindingCode.landlines]),
         (facts({"delivered": 100}, multipart=60), [FindingCode.many_segments]),
         (facts({"delivered": 100}, opt_outs=2), [FindingCode.opt_outs]),
+        (facts({"sent": 300, "delivered": 10}, opt_outs=2), []),
         (facts({"delivered": 70, "deferred": 20, "claimed": 10}, reasons={"deferred": 5}), [FindingCode.deferred]),
         (facts({"delivered": 90, "failed": 10}, reasons={"daily_cap": 3}), [FindingCode.throttled]),
     ],
@@ -169,11 +171,11 @@ def usual(delivered: int, failed: int) -> DeliveryRate:
     [
         (
             [row("+12025550100", 80, 20), row("+14155550100", 98, 2)],
-            {"+12025550100": usual(1080, 30), "+14155550100": usual(1080, 30)},
+            {"+12025550100": usual(1000, 10), "+14155550100": usual(1000, 10)},
             ["From +12025550100, 80.0% were delivered, against 99.0% in the 28 days before (p = 5e-29)."],
         ),
-        ([row("+12025550100", 80, 20), row("", 0, 9)], {"+12025550100": usual(1080, 30)}, []),
-        ([row("+12025550100", 20, 9), row("+14155550100", 9, 0)], {"+12025550100": usual(1080, 30)}, []),
+        ([row("+12025550100", 80, 20), row("", 0, 9)], {"+12025550100": usual(1000, 10)}, []),
+        ([row("+12025550100", 20, 9), row("+14155550100", 9, 0)], {"+12025550100": usual(1000, 10)}, []),
         ([row("+12025550100", 80, 20), row("+14155550100", 9, 0)], {}, []),
     ],
 )
@@ -241,6 +243,27 @@ async def test_a_diagnosis_names_poor_numbers_and_contacts_that_never_write(
     assert found[FindingCode.stale_contacts] == (
         "40 of 40 contacts were added over a year ago and have not written for a year."
     )
+
+
+async def test_a_campaign_is_compared_with_the_days_before_it_whenever_it_is_diagnosed(
+    pool: Pool, account: Opened, act: Act, send: Make, run: Run, services: Services
+) -> None:
+    await add_people(pool, 40)
+    campaign = await send(body="Reply STOP")
+    await run()
+    for id in (await CAMPAIGN_RECIPIENTS.read(pool, "id"))[:10]:
+        await CAMPAIGN_RECIPIENTS.where(id=id).change(pool, state="failed")
+    for table, column in ((CAMPAIGNS, "sent_at"), (NUMBER_HOURS, "hour")):
+        await table.age(pool, column, days=40)
+    now, sums = services.clock.now(), {"carrier": "sandbox", "region": "1", "segments": 2}
+    sums |= {"account_id": account.account_id, "number": account.phone_number}
+    await NUMBER_HOURS.insert(pool, hour=now - timedelta(days=50), delivered=750, failed=250, **sums)
+    await NUMBER_HOURS.insert(pool, hour=now - timedelta(days=2), delivered=1000, failed=10, **sums)
+
+    async with act() as unit:
+        found = await diagnosis.diagnose(unit, campaign.id)
+
+    assert [each.code for each in found] == []
 
 
 async def test_a_campaign_under_way_says_how_long_its_texts_need(
