@@ -14,8 +14,7 @@ from app import main
 from app.bootstrap import METADATA, open_services
 from app.domain.oauth import signing
 from app.main import create_app
-from app.providers.rate_limits import Rates
-from app.providers.shares import Shares
+from app.providers.limits import Limits
 from app.services import Services
 from app.settings import Settings
 from tests.waiting import PATIENCE_SECONDS, within
@@ -30,9 +29,17 @@ PATIENT = {"socket_connect_timeout": PATIENCE_SECONDS, "socket_timeout": PATIENC
 """The time for an answer of Valkey: on a busy machine it may be later than a limit waits, and not be counted."""
 
 
-def wait_for_valkey(counter: Rates | Shares) -> None:
+def wait_for_valkey(counter: Any) -> None:
     """Have a counter wait for a late answer of Valkey instead of leaving a request uncounted."""
     counter._redis.connection_pool.connection_kwargs |= PATIENT
+
+
+def keep_windows(limits: Limits) -> None:
+    """Have the limits cache their windows now: one that a test sets for a while would stay for the later tests."""
+    for policy in (limits.requests, limits.sends, limits.documents, limits.anonymous):
+        assert policy.window
+        assert policy.costs
+        assert policy.header
 
 
 class Shared:
@@ -59,6 +66,9 @@ class Shared:
             services.health._later.seconds = NO_FLUSH_SECONDS
             wait_for_valkey(services.limits.rates)
             wait_for_valkey(services.limits.shares)
+            wait_for_valkey(services.authentication.attempts)
+            wait_for_valkey(services.places)
+            keep_windows(services.limits)
             self._services.append(services)
             try:
                 yield services

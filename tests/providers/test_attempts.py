@@ -13,6 +13,7 @@ from app.domain.kernel.clock import Clock
 from app.providers.attempts import RedisAttempts, _name
 from app.settings import Settings
 from app.telemetry.metrics import ATTEMPTS_UNCHECKED
+from tests.shared import wait_for_valkey
 
 KIND = "sign_in"
 
@@ -38,6 +39,7 @@ def clock() -> SetClock:
 @pytest.fixture
 async def attempts(settings: Settings, clock: SetClock) -> AsyncGenerator[RedisAttempts]:
     attempts = RedisAttempts(settings.redis_url or "", clock)
+    wait_for_valkey(attempts)
     yield attempts
     await attempts.close()
 

@@ -28,6 +28,7 @@ from tests.domain.conftest import SetClock
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, USERS
 from tests.factories.traps import column_gone
 from tests.factories.webhooks import add_attempt, add_delivery, add_subscription
+from tests.shared import wait_for_valkey
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +56,7 @@ async def make_key(services: Services, account: Opened, scope: str) -> tuple[int
 async def places(settings: Settings) -> AsyncGenerator[Places]:
     """Give the places of another process, two of them."""
     places = Places(settings.redis_url or "", 2)
+    wait_for_valkey(places)
     yield places
     await places.close()
 
