@@ -4,7 +4,9 @@ import httpx2
 import pytest
 
 from app.domain.onboarding.service import Opened
+from app.providers import rate_limits
 from app.services import Services
+from tests.factories.clocks import Stopped
 from tests.oauth.applications import Application, add_application
 from tests.oauth.browsing import Browsing
 
@@ -13,6 +15,19 @@ from tests.oauth.browsing import Browsing
 def browsing(http: httpx2.AsyncClient) -> Browsing:
     """Provide a browser."""
     return Browsing(http)
+
+
+@pytest.fixture
+def stopped_attempts(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock of sign-in attempts: a wait of a second would be over before a slow machine tries again."""
+    monkeypatch.setattr(services.authentication.attempts, "_clock", Stopped())
+
+
+@pytest.fixture
+def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the limits of anonymous requests regain next to nothing while a test runs, and refuse without a delay."""
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
+    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 0)
 
 
 @pytest.fixture

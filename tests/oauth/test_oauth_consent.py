@@ -76,6 +76,7 @@ async def test_a_wrong_password_shows_the_page_again_and_grants_nothing(applicat
     assert again.status_code == 302
 
 
+@pytest.mark.usefixtures("stopped_attempts")
 async def test_guesses_are_held_back(application: Application, services: Services):
     form = await application.form()
     answers = [await application.browsing.send(form, email="a@example.com", password="wrong") for _ in range(12)]

@@ -240,6 +240,7 @@ async def test_a_page_about_a_client_that_cannot_be_shown_is_left_out(http: http
     assert "client_uri" not in answer.json()
 
 
+@pytest.mark.usefixtures("no_refill")
 async def test_the_addresses_of_one_network_register_as_one(services: Services):
     async def register_from(address: str) -> bool:
         request = Request({"type": "http", "client": (address, 1)})
@@ -256,6 +257,7 @@ async def test_the_addresses_of_one_network_register_as_one(services: Services):
     assert await register_from("2001:db8:5:7::1")
 
 
+@pytest.mark.usefixtures("no_refill")
 async def test_registrations_beyond_the_quota_are_refused(http: httpx2.AsyncClient, services: Services):
     answers = [await register(http) for _ in range(REGISTRATIONS.quota + 2)]
 

@@ -113,6 +113,7 @@ async def test_a_page_whose_redirect_uri_the_document_has_given_up_meanwhile_con
     assert await OAUTH_GRANTS.count(services) == 0
 
 
+@pytest.mark.usefixtures("no_refill")
 async def test_the_stored_document_of_a_known_client_is_used_beyond_the_limit_of_registrations(
     application: Application, services: Services
 ):

@@ -6,7 +6,6 @@ from starlette.requests import Request
 from app.domain.grants.retention import make_rules
 from app.domain.kernel.errors import RateLimited
 from app.jobs.sweeps import purge
-from app.providers import rate_limits
 from app.providers.shares import Shares
 from app.services import Services
 from app.web.oauth.registration_limit import REGISTRATIONS, TOTAL, check_rate
@@ -14,16 +13,9 @@ from tests.factories.oauth import OAUTH_CLIENTS, add_clients
 from tests.factories.tables import ago
 from tests.oauth.applications import Application
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_refill")]
 
 HOME = "127.0.0.1"
-
-
-@pytest.fixture(autouse=True)
-def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have next to nothing of a limit come back with time, and refusals told at once."""
-    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
-    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 0)
 
 
 async def bring(services: Services, address: str, count: int = 1) -> int:

@@ -203,6 +203,7 @@ async def test_too_many_failures_delay_even_the_right_password(
     assert await count_sessions(services) == 0
 
 
+@pytest.mark.usefixtures("stopped_attempts")
 async def test_an_unknown_address_is_held_back_like_a_known_one(browsing: Browsing, account: Opened) -> None:
     statuses = [(await browsing.sign_in("nobody@example.com", "not it")).status_code for _ in range(6)]
 

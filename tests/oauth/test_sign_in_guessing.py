@@ -18,7 +18,7 @@ from tests.oauth.mailbox import deliver, link
 from tests.oauth.test_sign_in import alert
 from tests.waiting import within
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("stopped_attempts")]
 
 GOOD = "seven green bicycles"
 HOME = Visitor("198.51.100.7")

@@ -177,6 +177,7 @@ async def test_a_password_that_will_not_do_leaves_the_link_good(
     assert (await browsing.send(form, password=GOOD)).status_code == 303
 
 
+@pytest.mark.usefixtures("stopped_attempts")
 async def test_a_new_password_ends_the_wait_after_failed_sign_ins(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:
@@ -189,6 +190,7 @@ async def test_a_new_password_ends_the_wait_after_failed_sign_ins(
     assert (await browsing.sign_in(account.email, GOOD)).status_code == 303
 
 
+@pytest.mark.usefixtures("stopped_attempts")
 async def test_links_cannot_be_asked_for_without_end(browsing: Browsing, services: Services, account: Opened) -> None:
     for _ in range(5):
         await ask(browsing, account.email)
@@ -249,6 +251,7 @@ async def test_a_password_is_not_changed_without_the_current_one_or_to_a_bad_one
     assert (await browsing.sign_in(account.email, account.password)).status_code == 303
 
 
+@pytest.mark.usefixtures("stopped_attempts")
 async def test_a_password_change_must_wait_after_five_wrong_current_passwords(
     browsing: Browsing, services: Services, account: Opened
 ) -> None:

@@ -21,20 +21,13 @@ from tests.oauth.browsing import Browsing
 from tests.oauth.mailbox import deliver, link
 from tests.rest.answers import refusal
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_refill")]
 
 HOME = "127.0.0.1"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 BALANCE = {"query": "{ account { id } }"}
 
 Send = Callable[[httpx2.AsyncClient], Awaitable[httpx2.Response]]
-
-
-@pytest.fixture(autouse=True)
-def standing_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have next to nothing of a limit come back with time, and refusals told at once."""
-    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 1_000_000)
-    monkeypatch.setattr(rate_limits, "REFUSAL_SECONDS", 0)
 
 
 async def units(services: Services) -> int:
