@@ -77,7 +77,7 @@ class Smsc:
         block_until(lambda: turn in self.events, every=0.001)
 
     def answer(self, *statuses: Any) -> None:
-        """Set the responses to the next submits: a status, "silent", or [milliseconds] to accept late."""
+        """Set the responses to the next submits: a status, "silent", or "held" to accept at the command "release"."""
         self.command("answer", statuses=statuses)
 
     def all(self, event: str) -> list[Event]:

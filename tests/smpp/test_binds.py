@@ -24,15 +24,16 @@ from tests.factories.tables import Rows
 from tests.factories.traps import table_locked, until_blocked, writes_refused
 from tests.smpp.lines import DELIVERIES, KEY, LEASES, Line, binding, running
 from tests.smpp.smscs import THEM, Smsc, open_smsc
-from tests.waiting import until, within
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
 def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("LEASE_SECONDS", 2.0), ("RENEW_SECONDS", 0.05), ("MARGIN_SECONDS", 0.1)):
-        monkeypatch.setattr(smpp, name, seconds)
+    monkeypatch.setattr(smpp, "LEASE_SECONDS", 2 * PATIENCE_SECONDS)
+    monkeypatch.setattr(smpp, "RENEW_SECONDS", 0.05)
+    monkeypatch.setattr(deliveries, "SLOW_SECONDS", PATIENCE_SECONDS)
     monkeypatch.setattr(link, "FIRST_WAIT", 0.02)
     monkeypatch.setattr(deliveries, "UNKNOWN_ID_WAITS", (0.01,))
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.domain.carriers.carrier import Accepted, Ambiguous, FailureCode, OutboundMessage, Rejected
+from app.domain.kernel.time_limit import TimeLimit
 from app.providers.carriers.smpp import carrier as smpp_carrier
 from app.providers.carriers.smpp.carrier import PartTag, SmppCarrier, Style
 from app.providers.carriers.smpp.link import Link, LinkSettings
@@ -16,9 +17,11 @@ from app.providers.carriers.smpp.statuses import Status
 from app.providers.carriers.smpp.text import Alphabet
 from tests.factories.tables import ago
 from tests.smpp.smscs import HOST, LOGIN, THEM, US, Inbox, Smsc
-from tests.waiting import never, until
+from tests.waiting import PATIENCE_SECONDS, never, until
 
 pytestmark = pytest.mark.anyio
+
+PATIENT = Timers(PATIENCE_SECONDS, PATIENCE_SECONDS)
 
 
 class LateInbox(Inbox):
@@ -35,7 +38,7 @@ class LateInbox(Inbox):
 
 
 def made(smsc: Smsc, style: Style) -> SmppCarrier:
-    settings = LinkSettings("smpp_1", Target(HOST, smsc.port), LOGIN, 10, Timers(response=0.2))
+    settings = LinkSettings("smpp_1", Target(HOST, smsc.port), LOGIN, 10, PATIENT)
     return SmppCarrier(settings, style, never)
 
 
@@ -48,11 +51,6 @@ async def carrier(smsc: Smsc, request: Any) -> AsyncGenerator[SmppCarrier]:
     yield opened
     running.cancel()
     await link.stop()
-
-
-@pytest.fixture(autouse=True)
-def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smpp_carrier, "FIRST_LIMIT", 0.05)
 
 
 def message(body: str = "Hello", reference: int = 300, sender: str = US) -> OutboundMessage:
@@ -119,7 +117,11 @@ async def test_the_status_of_a_refusal_determines_the_outcome(
 
 
 @pytest.mark.parametrize("status", [Status.throttled, Status.queue_full])
-async def test_after_a_limit_the_connection_waits_and_submits_nothing(smsc: Smsc, carrier: SmppCarrier, status: Status):
+async def test_after_a_limit_the_connection_waits_and_submits_nothing(
+    smsc: Smsc, carrier: SmppCarrier, status: Status, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(smpp_carrier, "FIRST_LIMIT", 600)
+    monkeypatch.setattr(smpp_carrier, "LONGEST_LIMIT", 600)
     smsc.answer(status)
 
     limited = await carrier.send(message())
@@ -129,16 +131,17 @@ async def test_after_a_limit_the_connection_waits_and_submits_nothing(smsc: Smsc
     assert isinstance(refused, Rejected)
     assert (limited.code, limited.retryable, limited.limited) == (FailureCode.rate_limited, True, "connection")
     assert limited.retry_after
-    assert timedelta(0) < limited.retry_after <= timedelta(seconds=0.05)
+    assert timedelta(minutes=9) < limited.retry_after <= timedelta(minutes=10)
     assert refused.code is FailureCode.rate_limited
     assert len(await smsc.await_all("submit")) == 1
-    await asyncio.sleep(0.06)
+    monkeypatch.setattr(carrier._limit, "_until", 0.0)
     assert isinstance(await carrier.send(message()), Accepted)
 
 
 async def test_a_limit_in_the_middle_of_a_message_delays_its_later_parts_and_repeats_none(
-    smsc: Smsc, carrier: SmppCarrier
+    smsc: Smsc, carrier: SmppCarrier, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(smpp_carrier, "FIRST_LIMIT", 0.05)
     smsc.answer(0, Status.throttled, Status.throttled, 0)
 
     answer = await carrier.send(message("A" * 300))
@@ -148,12 +151,16 @@ async def test_a_limit_in_the_middle_of_a_message_delays_its_later_parts_and_rep
 
 
 async def test_without_a_response_the_message_is_ambiguous_until_a_late_one_is_found(smsc: Smsc, carrier: SmppCarrier):
-    smsc.answer([300])
+    smsc.answer("held")
     smsc.command("name", ids=["late"])
+    assert carrier.link
+    assert carrier.link.session
+    carrier.link.session._responses = TimeLimit(0.2)
 
     assert await carrier.send(message()) == Ambiguous("no response in time")
     with pytest.raises(ConnectionError):
         await carrier.find(message(), ago())
+    smsc.command("release")
     await until(lambda: carrier._unfinished[300][1])
 
     assert await carrier.find(message(), ago()) == [Accepted("late", "accepted", 1, part_ids=("late",), is_ours=True)]

@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.serialization import NoEncryption
 
+from app.domain.kernel.time_limit import TimeLimit
 from app.providers.carriers.smpp.pdu import Command, Login, Pdu, encode_message
 from app.providers.carriers.smpp.session import (
     USUAL,
@@ -91,11 +92,12 @@ async def test_a_refused_submit_has_its_status_and_no_id(smsc: Smsc):
 
 async def test_no_more_submits_than_the_window_wait_for_a_response(smsc: Smsc):
     smsc.answer("silent", "silent")
-    async with bound(smsc, window=2, timers=Timers(response=0.3)) as session:
+    async with bound(smsc, window=2) as session:
         waiting = [asyncio.create_task(session.submit(message())) for _ in range(2)]
         await smsc.await_all("submit", 2)
         with pytest.raises(NotSubmitted, match="the window is full"):
             await session.submit(message(), patience=0.01)
+        smsc.command("drop")
         ended = await asyncio.gather(*waiting, return_exceptions=True)
 
     assert [type(each) for each in ended] == [Unanswered, Unanswered]
@@ -103,12 +105,14 @@ async def test_no_more_submits_than_the_window_wait_for_a_response(smsc: Smsc):
 
 
 async def test_a_late_response_is_given_to_the_receiver_with_the_tag_of_its_submit(smsc: Smsc):
-    smsc.answer([300])
+    smsc.answer("held")
     smsc.command("name", ids=["late-1"])
     inbox = Inbox()
-    async with bound(smsc, inbox, timers=Timers(response=0.1)) as session:
-        with pytest.raises(Unanswered):
+    async with bound(smsc, inbox) as session:
+        session._responses = TimeLimit(0.1)
+        with pytest.raises(Unanswered, match="no response in time"):
             await session.submit(message(), tag="the submit")
+        smsc.command("release")
         await until(lambda: inbox.late)
 
     assert inbox.late == [("the submit", Submitted(Status.ok, "late-1"))]
@@ -138,7 +142,8 @@ async def test_an_idle_session_sends_enquire_link_and_answers_it(smsc: Smsc):
 async def test_a_session_ends_when_enquire_link_is_not_answered(smsc: Smsc):
     smsc.command("mute", commands=["enquire_link"])
 
-    async with bound(smsc, timers=Timers(response=0.1, enquire=0.05)) as session:
+    async with bound(smsc, timers=Timers(enquire=0.05)) as session:
+        session._responses = TimeLimit(0.1)
         reason = await within("the end of the session", session.ended)
 
     assert reason == "the SMSC did not answer enquire_link: no response in time"

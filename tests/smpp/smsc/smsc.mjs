@@ -5,7 +5,8 @@ import smpp from "smpp";
 
 const [port, password, certificate, key] = process.argv.slice(2);
 const tell = (event, facts = {}) => process.stdout.write(JSON.stringify({ event, ...facts }) + "\n");
-const statuses = []; // of the next submits: a status, "silent" for none, or a number of milliseconds to answer late
+const statuses = []; // of the next submits: a status, "silent" for none, or "held" to accept at the command "release"
+const held = [];
 const ids = []; // of the next accepted submits
 const begun = Date.now(); // so that no id comes again after a restart
 let last = 0;
@@ -71,9 +72,8 @@ function onSubmit(session, pdu) {
   });
   if (status === "silent") return;
   if (pace) return acceptAtPace(session, pdu);
-  const late = Array.isArray(status);
   const accept = () => session.send(pdu.response({ message_id: ids.shift() ?? nextId() }));
-  if (late) setTimeout(accept, status[0]);
+  if (status === "held") held.push(accept);
   else if (status === smpp.ESME_ROK) accept();
   else session.send(pdu.response({ command_status: status }));
 }
@@ -94,11 +94,12 @@ function onSession(session) {
 }
 
 const commands = {
-  reset: () => { muted = []; statuses.length = ids.length = 0; pace = null; scripts = {}; },
+  reset: () => { muted = []; statuses.length = ids.length = held.length = 0; pace = null; scripts = {}; },
   script: ({ numbers }) => { scripts = numbers; },
   pace: ({ response, receipt }) => { pace = { response, receipt }; },
   mute: ({ commands: next }) => { muted = next; },
   answer: ({ statuses: next }) => statuses.push(...next),
+  release: () => held.splice(0).forEach((accept) => accept()),
   name: ({ ids: next }) => ids.push(...next),
   drop: () => bound.forEach((session) => session.destroy()),
   unbind: () => bound.forEach((session) => session.unbind(() => tell("unbound"))),
