@@ -33,8 +33,7 @@ class Peer:
 
     async def wait_until_ended(self) -> None:
         """Wait until the client has ended a connection."""
-        async with asyncio.timeout(5):
-            await self.ended.wait()
+        await within("the end of a connection", self.ended.wait())
 
 
 @asynccontextmanager

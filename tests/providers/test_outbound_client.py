@@ -224,6 +224,7 @@ async def test_a_peer_that_takes_too_long_is_given_up(answering: Answering) -> N
 
     async with serve(answering) as peer:
         reply = await poster.post(peer.url, HEADERS, b"")
+        await _until_requested(peer)
         await poster.close()
 
     assert (reply.status, reply.error, reply.address) == (None, PostError.timeout, "127.0.0.1")
