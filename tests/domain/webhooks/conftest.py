@@ -21,7 +21,7 @@ def settings(settings: Settings) -> Settings:
     quick = {
         "webhook_retry_schedule": (0.05, 0.05, 0.05, 0.05, 0.05, 0.05),
         "webhook_breaker_seconds": (0.3, 0.6),
-        "webhook_lease_seconds": 1.0,
+        "webhook_lease_seconds": 60.0,
         "webhook_connect_seconds": 5.0,
         "webhook_timeout_seconds": 60.0,
     }

@@ -328,7 +328,12 @@ async def test_a_breaker_that_half_opens_while_posts_hang_lets_no_other_post_thr
     monkeypatch.setattr(delivery_worker, "LOOK_AGAIN_SECONDS", 0.01)
     harness.pace(breaker_failures=1, breaker_waits=(0.05,), waits=(60,))
     held = Held()
-    harness.receiver.respond = lambda post: web.Response(status=500) if post.body["contact_id"] == 0 else held(post)
+
+    async def fail_beside_others(_: Post) -> web.Response:
+        await harness.receiver.expect(8)
+        return web.Response(status=500)
+
+    harness.receiver.respond = lambda post: held(post) if post.body["contact_id"] else fail_beside_others(post)
     await harness.subscribe()
     for contact in range(16):
         await harness.tell("won", contact_id=contact)
