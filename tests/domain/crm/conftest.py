@@ -34,14 +34,14 @@ from tests.domain.messages.handing import hand_over
 from tests.factories.clocks import At
 from tests.factories.crm import CRM_CONNECTIONS
 from tests.peers.highlevel import HighLevelPeer, serving
-from tests.waiting import within
+from tests.waiting import PATIENCE_SECONDS, within
 
 AHEAD = timedelta(minutes=1)
 """The distance of the clock of a test before that of the machine, so that what the machine's writes is due."""
 
 
-PATIENCE = 0.5
-"""Seconds for an answer of the CRM."""
+PATIENCE = PATIENCE_SECONDS
+"""Seconds for an answer of the CRM: tests end what never gets one."""
 
 
 @dataclass
@@ -176,6 +176,12 @@ async def open_shop(
             open_leftovers(services),
             replace(open_crm_worker(services), clock=clock, ports=ports),
         )
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls that get no answer end soon."""
+    monkeypatch.setitem(globals(), "PATIENCE", 1.0)
 
 
 @pytest.fixture(params=PEERS)

@@ -25,8 +25,6 @@ FAULTS: Mapping[str, Fault | None] = {
     "429": Fault(429, retry_after=20),
     "500": Fault(500),
     "503 though it happened": Fault(503, happens=True),
-    "no answer": NEVER,
-    "no answer though it happened": DONE,
     "a slow answer": Fault(0, seconds=0.05),
     "an answer of a proxy": Fault(200, content=b"<html>"),
     "an answer that is cut off": Fault(200, content=b'{"contact": {"id": ', is_cut=True, happens=True),
@@ -95,6 +93,19 @@ async def rounds(shop: Shop) -> None:
         await shop.settle()
         await confirm(shop)
     assert shop.peer.failing is None or shop.peer.failed
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("fault", [NEVER, DONE], ids=["before", "after"])
+async def test_every_call_may_get_no_answer_once(shop: Shop, fault: Fault) -> None:
+    await shop.connect()
+    shop.peer.failing = fault
+
+    await talk(shop)
+    await rounds(shop)
+
+    await check(shop, is_certain=not fault.happens)
+    assert await shop.state("state", "sync") == ("authorized", "done")
 
 
 @pytest.mark.parametrize("name", FAULTS)

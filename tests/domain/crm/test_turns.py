@@ -104,9 +104,8 @@ async def test_a_worker_that_learns_of_its_lease_after_the_end_makes_no_call(sho
 
 
 async def test_an_answer_that_comes_after_another_worker_has_taken_over_has_no_effect(
-    services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+    services: Services, account: Opened
 ) -> None:
-    monkeypatch.setattr(conftest, "PATIENCE", 30.0)
     async with conftest.open_shop(services, account) as shop:
         for number in range(101):
             shop.peer.add(phone=f"+1202555{1000 + number}")
