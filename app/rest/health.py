@@ -34,6 +34,9 @@ T = TypeVar("T")
 PATIENCE = 2.0
 """The timeout of a check, in seconds."""
 
+REDIS_PATIENCE = 1.0
+"""The timeout of the check of Redis, in seconds."""
+
 CACHE_SECONDS = 1.0
 """The time that a result is cached."""
 
@@ -198,7 +201,7 @@ class DatabaseProbe:
 
 
 async def _reach_redis(services: Services) -> bool:
-    redis = open_redis(services.settings.redis_url or "", 1)
+    redis = open_redis(services.settings.redis_url or "", REDIS_PATIENCE)
     try:
         return bool(await redis.ping())
     except AWAY:

@@ -14,9 +14,10 @@ from app.db.engine import Pool
 from app.rest import health
 from app.services import Services
 from app.settings import Settings
+from app.telemetry import metrics
 from tests.factories.events import OUTBOX
 from tests.factories.messages import MESSAGES
-from tests.waiting import never
+from tests.waiting import PATIENCE_SECONDS, never
 
 pytestmark = pytest.mark.anyio
 
@@ -24,9 +25,12 @@ NOWHERE = "redis://127.0.0.1:1"
 
 
 @pytest.fixture(autouse=True)
-def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each request ask, but where a test says otherwise."""
+def patient_probes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have each request ask, and wait for late answers, but where a test says otherwise."""
     monkeypatch.setattr(health, "CACHE_SECONDS", 0)
+    monkeypatch.setattr(health, "PATIENCE", PATIENCE_SECONDS)
+    monkeypatch.setattr(health, "REDIS_PATIENCE", PATIENCE_SECONDS)
+    monkeypatch.setattr(metrics, "SOURCE_TIMEOUT", PATIENCE_SECONDS)
 
 
 def client(services: Services) -> httpx2.AsyncClient:
