@@ -18,6 +18,12 @@ pytestmark = pytest.mark.anyio
 PATIENCE_SECONDS = 30
 
 
+@pytest.fixture(autouse=True)
+def quiet_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no watch poll by itself on a slow machine, unless a test says otherwise."""
+    monkeypatch.setattr(live, "QUIET_SECONDS", 600.0)
+
+
 @pytest.fixture
 async def listener(valkey: Valkey) -> AsyncGenerator[Listener]:
     listener = Listener(valkey.url)

@@ -10,9 +10,15 @@ from app.jobs.job import Job, Runner
 from app.jobs.notifier import Notifier
 from app.telemetry.metrics import REGISTRY
 from tests.jobs.conftest import Valkey
-from tests.waiting import until, within
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def patient_notifiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let notifiers wait for a late answer of Valkey, but where a test says otherwise."""
+    monkeypatch.setattr(notifier_module, "TIMEOUT_SECONDS", PATIENCE_SECONDS)
 
 
 def waiting(valkey: Valkey) -> int:
@@ -72,7 +78,10 @@ async def test_without_redis_a_notification_is_counted_and_logged_once(valkey: V
     assert REGISTRY.get_sample_value("messaging_notifications_total", counted) == before + 1
 
 
-async def test_a_redis_that_hangs_delays_neither_notify_nor_close(valkey: Valkey) -> None:
+async def test_a_redis_that_hangs_delays_neither_notify_nor_close(
+    valkey: Valkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifier_module, "TIMEOUT_SECONDS", 1)
     notifier = Notifier(valkey.url)
     valkey.hang()
 
