@@ -1,4 +1,4 @@
-"""Timeouts of asynchronous tests and fixtures, so that a run always ends."""
+"""Timeouts of asynchronous tests and fixtures, so that a run always ends, and of searches of the service."""
 
 import asyncio
 import signal
@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from app.domain.kernel import paging
+from app.domain.segments import members, previews
+from tests.waiting import PATIENCE_SECONDS
+
 TESTS = str(Path(__file__).parent)
 EARLIER_SECONDS = 5.0
 """The time before pytest-timeout at which a coroutine is cancelled, which keeps the event loop intact."""
@@ -22,6 +26,16 @@ LIMIT = pytest.StashKey[float]()
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
     """Store the timeout of a test; pytest-timeout sets its own timer."""
     item.stash[LIMIT] = settings.timeout - EARLIER_SECONDS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_searches() -> Iterator[None]:
+    """Let statements end that would be given up on a busy machine for an estimate or for another statement."""
+    quick = (paging, "QUICK_SECONDS"), (members, "COUNT_SECONDS"), (previews, "SECONDS")
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in quick:
+            patch.setattr(module, name, PATIENCE_SECONDS)
+        yield
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

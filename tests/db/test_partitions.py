@@ -29,8 +29,9 @@ FIRST = ["from_0", "from_10000000", "from_20000000"]
 
 
 @pytest.fixture
-async def database(database_url: str, worker_number: int) -> AsyncGenerator[Database]:
-    """Provide a database with every table, and with an account."""
+async def database(database_url: str, worker_number: int, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Database]:
+    """Provide a database with every table, and with an account; its statements may be slow."""
+    monkeypatch.setattr(partitions, "BEGIN", partitions.BEGIN.replace("'2s'", "'30s'"))
     name = f"parted_{worker_number}"
     database = await connect(await copy_database(name), 4)
     await Rows("accounts").insert(database, company_name="Blue Door", rate=1)

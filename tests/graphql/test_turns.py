@@ -28,7 +28,7 @@ from app.graphql.execution.turns import (
 from app.main import rest_operations
 from app.services import Services
 from tests.factories.contacts import add_contacts
-from tests.waiting import until, within
+from tests.waiting import PATIENCE_SECONDS, until, within
 
 QUERY, MUTATION, SUBSCRIPTION = OperationType.QUERY, OperationType.MUTATION, OperationType.SUBSCRIPTION
 GREEDY, OTHER = 101, 102
@@ -155,7 +155,7 @@ async def test_a_large_answer_of_a_plan_is_made_with_pauses(services: Services, 
 async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_refused(
     services: Services, actor: Actor
 ) -> None:
-    turns = Turns(patience=0.2)
+    turns = Turns(patience=2 * PATIENCE_SECONDS)
     executor, pool = Executor(services, _turns=turns), services.database.engine.pool
     assert isinstance(pool, QueuePool)
     held = pool.checkedout()
@@ -163,9 +163,12 @@ async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_r
         for account_id in range(LARGE_RUNNING):
             await stack.enter_async_context(turns.take(QUERY, LARGE_UNITS, -account_id))
         waiting = asyncio.create_task(executor.run(Run(prepare(LARGE), {}, actor)))
-        await asyncio.sleep(0.1)
+        await until(lambda: turns._large._waiting)
 
         assert not waiting.done()
         assert pool.checkedout() == held
+        waiting.cancel()
+        await within("the end of what waits", asyncio.wait([waiting]))
+        turns._large._patience = 0.01
         with pytest.raises(Unavailable):
-            await waiting
+            await executor.run(Run(prepare(LARGE), {}, actor))

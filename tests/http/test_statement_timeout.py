@@ -10,6 +10,7 @@ from app.main import create_app
 from app.services import Services
 from tests.factories.contacts import CONTACTS, locked_contacts
 from tests.shared import running
+from tests.waiting import until
 
 SECONDS = 0.2
 LATE = (
@@ -37,7 +38,12 @@ async def test_a_read_that_takes_too_long_is_answered_503_with_advice(
 
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert (answer.json()["error_code"], answer.json()["error"]) == ("query_timeout", LATE)
-    assert (await hasty.get("/contacts")).status_code == 200
+    await until(lambda: is_answered(hasty))
+
+
+async def is_answered(hasty: httpx2.AsyncClient) -> bool:
+    """Return whether a read is answered; on a busy machine it may take too long without a lock."""
+    return (await hasty.get("/contacts")).status_code == 200
 
 
 async def test_a_change_that_takes_too_long_changes_nothing(services: Services, hasty: httpx2.AsyncClient) -> None:
