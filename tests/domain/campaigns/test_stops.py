@@ -13,6 +13,7 @@ from app.domain.campaigns.service import Order
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.erasure import service as erasure
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
+from app.domain.messages import connections
 from app.domain.messages.errors import ConsentNotAttested
 from app.domain.messages.sending import cancellation, scheduling
 from app.domain.onboarding.service import Opened
@@ -26,6 +27,7 @@ from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people
 from tests.factories.contacts import CONTACTS
 from tests.factories.events import EVENTS
 from tests.factories.messages import OUTBOUND, OUTGOING, calls
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.tables import ago, ahead
 
 pytestmark = pytest.mark.anyio
@@ -318,3 +320,21 @@ async def test_each_change_of_a_campaign_and_its_end_are_live_updates(
     assert await CAMPAIGNS.only(pool, "status") == "completed"
     assert await told() == 5
     assert {payload["campaign_id"] for payload in payloads} == {campaign.id}
+
+
+async def test_texts_of_a_released_number_are_refunded_also_where_the_campaign_stops_before_they_fail(
+    pool: Pool, send: Make, accept: Accept, leave: Run, act: Act
+) -> None:
+    await add_people(pool, 3)
+    campaign = await send()
+    await accept(2)
+    async with act() as unit:
+        await connections.release_number(unit, await PHONE_NUMBERS.only(pool, "id"))
+        await service.pause(unit, campaign.id)
+
+    await leave()
+
+    assert await states(pool) == {"failed": 3}
+    assert await calls(pool) == []
+    assert await balance_of(pool) == 1000
+    await audit(pool)

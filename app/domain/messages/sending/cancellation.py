@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, DateTime, Select, func, literal_column, select, update
+from sqlalchemy import CursorResult, DateTime, Select, case, func, literal_column, select, update
 
 from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import outgoing
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Message, Outgoing
 from app.domain.messages.receipts import application
@@ -27,9 +28,13 @@ DELETE FROM outgoing WHERE message_id = ANY($1::bigint[]) AND claimed_until IS N
 
 
 async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
-    """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight."""
+    """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight.
+
+    Those of a released number stay due: workers fail and refund them.
+    """
     waiting = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
-    held = await unit.execute(waiting.values(due_at=HELD).execution_options(synchronize_session=False))
+    due_at = case((Outgoing.carrier == outgoing.RELEASED, Outgoing.due_at), else_=HELD)
+    held = await unit.execute(waiting.values(due_at=due_at).execution_options(synchronize_session=False))
     return cast("CursorResult[Any]", held).rowcount
 
 
