@@ -34,7 +34,7 @@ class ContactFilter:
     tag: str | None = strawberry.field(default=None, description="Only with this tag.")
     assignee_id: BigInt | None = strawberry.field(default=None, description="Only of this user.")
     custom: list[CustomValue] | None = strawberry.field(
-        default=None, description="Only with all these values of custom fields."
+        default=None, description="Only with all these values of custom fields; none may be empty."
     )
 
 
@@ -62,10 +62,12 @@ Tags = Annotated[
 ]
 
 
-def filter_of(given: ContactFilter) -> queries.ContactFilter:
-    """Return the filter of the domain."""
+async def filter_of(info: Info, given: ContactFilter) -> queries.ContactFilter:
+    """Return the filter of the domain; raise `InvalidInput`, before a job that would fail for it."""
     custom = texts_of(given.custom or [])
-    return queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
+    wanted = queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
+    await queries.check(info.context.unit, wanted)
+    return wanted
 
 
 async def frozen(info: Info, segment_id: int) -> FrozenSegment:
@@ -77,7 +79,7 @@ async def frozen(info: Info, segment_id: int) -> FrozenSegment:
 async def _selection(info: Info, given: ContactSelection) -> Selection:
     return Selection(
         None if given.ids is None else list(given.ids),
-        None if given.filter is None else filter_of(given.filter),
+        None if given.filter is None else await filter_of(info, given.filter),
         None if given.segment_id is None else await frozen(info, given.segment_id),
     )
 

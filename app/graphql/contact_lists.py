@@ -72,7 +72,8 @@ class ContactListQuery:
         ] = None,
         assignee_id: Annotated[BigInt | None, strawberry.argument(description="Only of this user.")] = None,
         custom: Annotated[
-            list[CustomValue] | None, strawberry.argument(description="Only with all these values of custom fields.")
+            list[CustomValue] | None,
+            strawberry.argument(description="Only with all these values of custom fields; none may be empty."),
         ] = None,
         updated_since: Annotated[datetime | None, strawberry.argument(description=SINCE)] = None,
         segment_id: Annotated[BigInt | None, strawberry.argument(description="Of this segment.")] = None,

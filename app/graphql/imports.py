@@ -289,7 +289,7 @@ class ImportMutation:
     ) -> models.AccountJob:
         """Begin an export."""
         unit = info.context.unit
-        wanted = queries.ContactFilter() if filter is None else filter_of(filter)
+        wanted = queries.ContactFilter() if filter is None else await filter_of(info, filter)
         if segment_id is None:
             return await exports.begin(unit, Selection(filter=wanted), format)
         if wanted != queries.ContactFilter():

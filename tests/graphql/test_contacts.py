@@ -11,6 +11,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import API_KEYS
 from tests.factories.contacts import id_of_contact
+from tests.factories.jobs import ACCOUNT_JOBS
 from tests.graphql.calls import codes, post
 
 pytestmark = pytest.mark.anyio
@@ -212,3 +213,29 @@ async def test_a_list_of_contacts_that_tells_of_messages_needs_the_scope_for_tho
 
     assert (codes(refused), scope in refused.text) == (["insufficient_scope"], True)
     assert "insufficient_scope" not in allowed.text
+
+
+UNKNOWN = {"key": "nope", "value": "Bonn"}
+WRONG = {"key": "born", "value": "yesterday"}
+BLANK = {"key": "born", "value": " "}
+OF_VALUES = (
+    "query ($of: [CustomValue!]) { contacts(custom: $of) { total_count } }",
+    "mutation ($of: [CustomValue!]) { export_contacts(filter: {custom: $of}) { id } }",
+    "mutation ($of: [CustomValue!]) { bulk_stage(contacts: {filter: {custom: $of}}, stage: won) { id } }",
+    "mutation ($of: [CustomValue!]) { bulk_delete(contacts: {filter: {custom: $of}}) { id } }",
+)
+
+
+@pytest.mark.parametrize("value", [UNKNOWN, WRONG, BLANK, {"key": "born"}])
+@pytest.mark.parametrize("query", OF_VALUES)
+async def test_a_filter_by_a_value_that_no_contact_can_have_is_refused_at_once_and_reaches_no_contact(
+    services: Services, api: httpx2.AsyncClient, query: str, value: dict[str, str]
+) -> None:
+    await ask(api, 'mutation { create_custom_field(key: "born", type: date) { id } }')
+    await ask(api, ADD, phone="+12025550143")
+
+    refused = await post(api, {"query": query, "variables": {"of": [value]}})
+
+    assert codes(refused) == ["invalid_input"]
+    assert refused.json()["errors"][0]["extensions"]["field"].endswith(f"custom.{value['key']}")
+    assert await ACCOUNT_JOBS.count(services) == 0

@@ -145,8 +145,7 @@ async def find_page(
 
     They satisfy a condition on `Listed`. A list in the order of another table has only contacts with a row there.
     """
-    custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
-    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
+    wanted = await check(unit, wanted)
     narrowing = wanted.search, wanted.tag, wanted.tags, wanted.custom, wanted.updated_since
     is_narrowed = condition is not None or any(narrowing)
     if is_narrowed:
@@ -163,14 +162,26 @@ async def find_page(
 
 async def count_all(unit: UnitOfWork, wanted: ContactFilter) -> int:
     """Return the exact number of the contacts of a filter, however many there are."""
-    custom = custom_fields.merge({}, await custom_fields.check(unit, wanted.custom))
-    wanted = replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
+    wanted = await check(unit, wanted)
     await paging.plan_for_values(unit)
     if wanted.tag and wanted == ContactFilter(tag=wanted.tag):
         found: Select[Any] = select(ContactTag.contact_id).where(*_has_tag(unit, wanted.tag))
     else:
         found = _filtered(unit, wanted)
     return await unit.one(select(func.count()).select_from(found.subquery())) or 0
+
+
+async def check(unit: UnitOfWork, wanted: ContactFilter) -> ContactFilter:
+    """Return a filter with the typed values of its custom fields.
+
+    Raises `InvalidInput` for an unknown field, and for a value that no contact can have. Without a value a filter would
+    find more contacts than its author meant.
+    """
+    custom = await custom_fields.check(unit, wanted.custom)
+    if empty := next((key for key, value in custom.items() if value is None), None):
+        reason = f"custom.{empty} must have a value to look for. Leave it out to filter by other facts alone."
+        raise InvalidInput(reason=reason, field=f"custom.{empty}")
+    return replace(wanted, search=_given(wanted.search), tag=_given(wanted.tag), custom=custom)
 
 
 def _given(text: str | None) -> str | None:
