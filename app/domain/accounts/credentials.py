@@ -13,7 +13,9 @@ which `test_credentials_machine` checks:
    successor does. When the old key is revoked, the records that were made with it end.
 5. A record that was made with a key before the key was rotated moves to the successor, so that revoking the old key
    does not end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or its
-   records, from its own revocation.
+   records, from its own revocation. A job or a campaign stores the label of a credential and a time in place of a
+   creator: it depends on the successor of a key that was rotated after this time. The outcome is the same, since that
+   successor depends on the old key wherever the rotating credential does.
 6. Rotations may make dependencies circular; all members of a cycle end when one of them does.
 7. A key that depends on a key, and an `auto_` key, cannot create keys.
 8. An invitation also ends when a user whom it depends on may no longer change the account.
@@ -99,18 +101,25 @@ SELECT root, least(revoked_at, CASE WHEN expires_at <= CAST(:now AS timestamptz)
 FROM ends
 """
 
+# A successor has a higher id than the key that it replaces.
 _MAY_STILL = f"""
-WITH RECURSIVE source AS (
-  SELECT 0 AS root, CAST({{}} AS bigint) AS key_id, CAST({{}} AS bigint) AS grant_id, CAST({{}} AS bigint) AS user_id
+WITH RECURSIVE line AS (
+  SELECT CAST({{}} AS bigint) AS id
+  UNION
+  SELECT s.id FROM line JOIN api_keys k ON k.id = line.id JOIN api_keys s ON s.id = k.successor_id
+  WHERE s.created_at > CAST({{}} AS timestamptz)
+), source AS (
+  SELECT 0 AS root, (SELECT max(id) FROM line) AS key_id, CAST({{}} AS bigint) AS grant_id,
+    CAST({{}} AS bigint) AS user_id
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT root FROM ends
 WHERE revoked_at IS NULL AND coalesce(expires_at > CAST({{}} AS timestamptz), true)
   AND coalesce(roles <@ CAST({{}} AS text[]), true)
 """
-_MAY_STILL_GIVEN = ("key_id", "grant_id", "user_id", "now", "roles_that_may")
+_MAY_STILL_GIVEN = ("key_id", "used_at", "grant_id", "user_id", "now", "roles_that_may")
 MAY_STILL = _MAY_STILL.format(*(f":{name}" for name in _MAY_STILL_GIVEN))
-MAY_STILL_NUMBERED = _MAY_STILL.format("$1", "$2", "$3", "$4", "$5")
+MAY_STILL_NUMBERED = _MAY_STILL.format("$1", "$2", "$3", "$4", "$5", "$6")
 
 DEPENDS_ON = f"""
 WITH RECURSIVE source AS (
@@ -226,21 +235,26 @@ def credential_of(account_id: int, label: str) -> Actor:
     return replace(credential, user_id=id_of("user"), grant_id=id_of("grant"), key_id=id_of("key"))
 
 
-async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope) -> bool:
-    """Return whether an actor's credential is valid, and the users it depends on have a role with the scope."""
-    given = dict(zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now()), strict=True))
+async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope, used_at: datetime | None = None) -> bool:
+    """Return whether an actor's credential is valid, and the users it depends on have a role with the scope.
+
+    For what a key was used for at a time, the successor of one that was rotated after it counts in its place.
+    """
+    given = dict(zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now(), used_at), strict=True))
     valid = text(MAY_STILL).bindparams(**given).columns(root=BigInteger).subquery()
     return await unit.one(select(valid.c.root)) is not None
 
 
-async def may_still_within(connection: Connection, credential: Actor, scope: Scope, now: datetime) -> bool:
+async def may_still_within(
+    connection: Connection, credential: Actor, scope: Scope, now: datetime, used_at: datetime | None
+) -> bool:
     """Return the same as `may_still`, within the transaction of a connection."""
-    return await connection.fetchrow(MAY_STILL_NUMBERED, *_may_still(credential, scope, now)) is not None
+    return await connection.fetchrow(MAY_STILL_NUMBERED, *_may_still(credential, scope, now, used_at)) is not None
 
 
-def _may_still(credential: Actor, scope: Scope, now: datetime) -> Sequence[object]:
+def _may_still(credential: Actor, scope: Scope, now: datetime, used_at: datetime | None) -> Sequence[object]:
     roles = [role for role in Role if scope in scopes_of(role)]
-    return credential.key_id, credential.grant_id, credential.user_id, now, roles
+    return credential.key_id, used_at, credential.grant_id, credential.user_id, now, roles
 
 
 async def find_creators(unit: UnitOfWork, key_id: int) -> list[Creator]:

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.db.engine import CONTENDED, TIMED_OUT, Connection, Pool, transaction
+from app.db.rows import find
 from app.domain.accounts import sql as accounts
 from app.domain.campaigns import batches, enqueue, senders
 from app.domain.campaigns.batches import Batch, Source
+from app.domain.campaigns.rows import Attester
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.eligibility.facts import Sender
 
@@ -133,8 +135,8 @@ class ConcurrentAcceptance:
 
     async def _accept(self, connection: Connection, step: StepBatches, batch: Batch) -> None:
         account_id, campaign_id, _ = step.source
-        actor = await connection.fetchval(enqueue.FIND_ACTOR, campaign_id)
-        if actor is None:
+        attester = await find(connection, Attester, enqueue.FIND_ATTESTER, campaign_id)
+        if attester is None:
             raise BatchOutdated
         begun = asyncio.get_running_loop().time()
         await enqueue.write(connection, batch.account, campaign_id, batch)
@@ -142,7 +144,7 @@ class ConcurrentAcceptance:
             raise BatchOutdated
         account = await enqueue.lock_account(connection, account_id, PATIENCE)
         await self._check(connection, step, batch, account)
-        if not await senders.may_send(connection, account_id, actor, step.now):
+        if not await senders.may_send(connection, account_id, attester, step.now):
             raise BatchOutdated
         await enqueue.debit(connection, self.acceptor, account, campaign_id, batch)
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.db.engine import UNSTORABLE, Connection, violates
+from app.db.rows import find
 from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.campaigns import batches, senders
 from app.domain.campaigns.batches import Batch, Free, Source
 from app.domain.campaigns.models import PauseReason, RecipientState
 from app.domain.campaigns.reasons import DEFERRED, Reason, reason_of
-from app.domain.campaigns.rows import Waiting
+from app.domain.campaigns.rows import Attester, Waiting
 from app.domain.campaigns.senders import Sender
 from app.domain.conversations import sql as conversations
 from app.domain.kernel import sms_parts
@@ -36,7 +37,7 @@ WINDOW = 1000
 PATIENCE = "5s"
 
 # A pause or a cancellation waits for the batches under way.
-FIND_ACTOR = "SELECT actor FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR SHARE"
+FIND_ATTESTER = "SELECT actor, attested_at FROM campaigns WHERE id = $1 AND status = 'sending' AND is_read FOR SHARE"
 # The ids stand twice, so that they are looked up in the key: a plan of a time with few recipients would else read all
 # that wait, for each batch.
 DECIDE = """
@@ -103,12 +104,12 @@ async def accept_locked(
 ) -> Enqueued:
     """Accept the texts of the next recipients, at most `room`, in the caller's transaction; see `SendAcceptor`."""
     account = await lock_account(connection, source.account_id, PATIENCE)
-    actor = await connection.fetchval(FIND_ACTOR, source.campaign_id)
-    if actor is None:
+    attester = await find(connection, Attester, FIND_ATTESTER, source.campaign_id)
+    if attester is None:
         return Enqueued(0)
     if is_closed(account):
         return Enqueued(0, PauseReason.account)
-    if not await senders.may_send(connection, source.account_id, actor, now):
+    if not await senders.may_send(connection, source.account_id, attester, now):
         return Enqueued(0, PauseReason.credential_ended)
     found = await batches.read(connection, acceptor, source, min(batches.BATCH, room), now)
     if not found.has_numbers:

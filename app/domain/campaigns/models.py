@@ -66,10 +66,10 @@ class Campaign(Base):
 
     `audience` is that of `audience.Audience`. `is_read` once all recipients are written; `read_after` is the phone of
     the last of them. `due_at` is the time at which a worker looks at the campaign again, null while there is nothing to
-    do. `actor` attested the consent of the recipients. The breaker counts results after `resumed_at`. `local_at` is the
-    time on the clock of each recipient at which the text is due, without a zone; null where all are due at once.
-    `version` counts the changes of a draft, so that a concurrent one is noticed. One with `deleted_at` is shown
-    nowhere, while its recipients are being deleted.
+    do. `actor` attested the consent of the recipients, at `attested_at`. The breaker counts results after `resumed_at`.
+    `local_at` is the time on the clock of each recipient at which the text is due, without a zone; null where all are
+    due at once. `version` counts the changes of a draft, so that a concurrent one is noticed. One with `deleted_at` is
+    shown nowhere, while its recipients are being deleted.
     """
 
     __tablename__ = "campaigns"
@@ -100,6 +100,7 @@ class Campaign(Base):
     due_at: Mapped[datetime | None]
     created_by: Mapped[str]
     actor: Mapped[str] = mapped_column(server_default="")
+    attested_at: Mapped[datetime | None]
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
     sent_at: Mapped[datetime | None]

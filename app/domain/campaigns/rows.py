@@ -14,9 +14,17 @@ class DueCampaign(NamedTuple):
     status: str
     is_read: bool
     actor: str
+    attested_at: datetime | None
     phone_number_id: int | None
     is_deleted: bool
     due_at: datetime
+
+
+class Attester(NamedTuple):
+    """The label of the credential that attested the consent of the recipients, and the time of it."""
+
+    actor: str
+    attested_at: datetime | None
 
 
 class FrozenCampaign(NamedTuple):

@@ -16,7 +16,7 @@ from app.domain.campaigns.concurrency import ConcurrentAcceptance
 from app.domain.campaigns.enqueue import Enqueued
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason
 from app.domain.campaigns.reasons import DEFERRED
-from app.domain.campaigns.rows import DueCampaign
+from app.domain.campaigns.rows import Attester, DueCampaign
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
@@ -49,7 +49,7 @@ SETTINGS = """
   set_config('synchronous_commit', 'off', true) AS commits, set_config('enable_bitmapscan', 'off', true) AS plans
 """
 TAKE = f"""
-SELECT id, account_id, status, is_read, actor, phone_number_id, is_deleted, due_at FROM (
+SELECT id, account_id, status, is_read, actor, attested_at, phone_number_id, is_deleted, due_at FROM (
   SELECT *, deleted_at IS NOT NULL AS is_deleted FROM campaigns WHERE due_at <= $1 ORDER BY due_at, id
   LIMIT 100 OFFSET 0
 ) due, {SETTINGS} WHERE pg_try_advisory_xact_lock(hashint8extended(id, {HOLDS})) LIMIT 1
@@ -203,7 +203,8 @@ class CampaignRunner:
         return None
 
     async def _may_send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> bool:
-        return await senders.may_send(connection, campaign.account_id, campaign.actor, now)
+        attester = Attester(campaign.actor, campaign.attested_at)
+        return await senders.may_send(connection, campaign.account_id, attester, now)
 
     async def _send(self, connection: Connection, campaign: DueCampaign, now: datetime) -> PauseReason | None:
         if fault := await breaker.find_fault(connection, campaign.id):

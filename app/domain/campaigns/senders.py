@@ -10,6 +10,7 @@ from app.db.engine import Connection
 from app.db.rows import fetch
 from app.domain.accounts import credentials
 from app.domain.accounts.scopes import Scope
+from app.domain.campaigns.rows import Attester
 from app.domain.deliverability import sql as deliverability
 from app.domain.numbers import sql as numbers
 
@@ -29,10 +30,10 @@ UNPACED = 1000.0
 """The pace assumed for a number without one, in SMS parts a second."""
 
 
-async def may_send(connection: Connection, account_id: int, actor: str, now: datetime) -> bool:
+async def may_send(connection: Connection, account_id: int, attester: Attester, now: datetime) -> bool:
     """Return whether the credential of a sender has not ended: texts that have not left wait if it has."""
-    credential = credentials.credential_of(account_id, actor)
-    return await credentials.may_still_within(connection, credential, Scope.campaigns_send, now)
+    credential = credentials.credential_of(account_id, attester.actor)
+    return await credentials.may_still_within(connection, credential, Scope.campaigns_send, now, attester.attested_at)
 
 
 class Sender(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
-from sqlalchemy import Select, text
+from sqlalchemy import Select, func, text
 
 from app.domain.accounts import credentials
 from app.domain.accounts.scopes import Scope
@@ -125,7 +125,8 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     limit = campaign.max_credits if order.max_credits is None else order.max_credits
     if order.preview_id is not None:
         await previews.check(unit, campaign, order.preview_id, limit)
-    campaign.max_credits, campaign.actor, campaign.local_at = limit, unit.actor.label, order.local_at
+    campaign.max_credits, campaign.local_at = limit, order.local_at
+    _attest(unit, campaign)
     now = unit.clock.now()
     _check_times(order, now)
     if order.starts_at is None or order.starts_at <= now:
@@ -196,7 +197,7 @@ async def resume(
         if await _has_sender_ended(unit, campaign):
             if not consent_attested:
                 raise ConsentNotAttested()
-            campaign.actor = unit.actor.label
+            _attest(unit, campaign)
         campaign.status, campaign.reason = CampaignStatus.sending, ""
         campaign.due_at = campaign.resumed_at = unit.clock.now()
         await cancellation.release(unit, _claimed(unit, campaign.id))
@@ -204,11 +205,16 @@ async def resume(
     return await _save(unit, campaign)
 
 
+def _attest(unit: UnitOfWork, campaign: Campaign) -> None:
+    """Make the actor the sender, at the time of the database, with which the rotations of keys are compared."""
+    campaign.actor, campaign.attested_at = unit.actor.label, func.now()
+
+
 async def _has_sender_ended(unit: UnitOfWork, campaign: Campaign) -> bool:
     """Return whether a paused campaign needs another sender, also where it was paused before its sender ended."""
     sender = credentials.credential_of(campaign.account_id, campaign.actor)
     has_ended = campaign.reason == PauseReason.credential_ended
-    return has_ended or not await credentials.may_still(unit, sender, Scope.campaigns_send)
+    return has_ended or not await credentials.may_still(unit, sender, Scope.campaigns_send, campaign.attested_at)
 
 
 async def cancel(unit: UnitOfWork, id: int) -> Canceled:

@@ -90,7 +90,7 @@ class JobWorker:
                 unit.actor = Actor(account_id, frozenset(), job.created_by)
                 creator = credentials.credential_of(account_id, job.created_by)
                 scope = SCOPES.get(JobKind(job.kind), Scope.contacts_write)
-                if not await credentials.may_still(unit, creator, scope):
+                if not await credentials.may_still(unit, creator, scope, job.created_at):
                     await service.finish(unit, job, JobStatus.canceled, CREATOR_ENDED)
                     return True
                 await service.record(unit, job, await self.steps[JobKind(job.kind)](unit, job))

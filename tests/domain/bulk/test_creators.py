@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.domain.accounts import api_keys
+from app.domain.accounts.scopes import ALL
 from app.domain.bulk import deletions
 from app.domain.bulk.selection import Selection
 from app.domain.contacts.queries import ContactFilter
@@ -10,7 +12,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import USERS, add_user
+from tests.factories.accounts import API_KEYS, USERS, add_user
 from tests.factories.contacts import CONTACTS, add_contacts
 from tests.factories.jobs import ACCOUNT_JOBS, advance
 from tests.factories.tables import ago
@@ -32,3 +34,31 @@ async def test_a_deletion_stops_when_the_user_who_began_it_is_removed(services: 
 
     assert await ACCOUNT_JOBS.only(services, "status", "done", "problems") == ("canceled", 20, [CREATOR_ENDED])
     assert await CONTACTS.count(services) == 30
+
+
+@pytest.mark.parametrize(
+    ("is_rotated_before", "outcome"), [(False, ("done", 50, [])), (True, ("canceled", 20, [CREATOR_ENDED]))]
+)
+async def test_a_job_of_a_key_goes_on_after_its_revocation_only_if_the_key_was_rotated_after_the_job_began(
+    services: Services, account: Opened, *, is_rotated_before: bool, outcome: tuple[str, int, list[str]]
+) -> None:
+    await add_contacts(services, account.account_id, [f"+1202555{number:04}" for number in range(50)])
+    id = min(await API_KEYS.read(services, "id"))
+
+    async def rotate() -> None:
+        async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+            await api_keys.rotate_key(unit, services.secret, id)
+
+    if is_rotated_before:
+        await rotate()
+    async with unit_of(services, Actor(account.account_id, frozenset(), f"key:{id}", key_id=id)) as unit:
+        await deletions.delete(unit, EVERYONE)
+    await advance(services, 1)
+    if not is_rotated_before:
+        await rotate()
+    async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+        await api_keys.revoke_key(unit, id)
+    await advance(services)
+
+    assert await ACCOUNT_JOBS.only(services, "status", "done", "problems") == outcome
+    assert await CONTACTS.count(services) == 50 - outcome[1]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from app.domain.accounts.scopes import ALL
 from app.domain.billing import service as billing
 from app.domain.campaigns import batches, concurrency, service
 from app.domain.campaigns.runner import CampaignRunner
+from app.domain.campaigns.service import Order
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 from app.domain.messages.errors import ConsentNotAttested
 from app.domain.oauth import clients, grants, queries
@@ -46,11 +48,11 @@ async def ann(services: Services, account: Opened) -> int:
 def begin(services: Services, account: Opened, pool: Pool, make: Make, ann: int) -> Begin:
     """Provide a function that sends a campaign to three people, by default as the member, and returns its id."""
 
-    async def begin(label: str = f"user:{ann}") -> int:
+    async def begin(label: str = f"user:{ann}", order: Order = NOW) -> int:
         await add_people(pool, 3)
         campaign = await make()
         async with unit_of(services, Actor(account.account_id, frozenset(), label)) as unit:
-            return (await service.send(unit, campaign.id, NOW)).id
+            return (await service.send(unit, campaign.id, order)).id
 
     return begin
 
@@ -219,6 +221,80 @@ async def test_a_revocation_waits_for_the_batch_that_is_accepted_and_the_next_on
     assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
     assert (await states(pool), await calls(pool)) == ({"claimed": 2, "queued": 1}, [])
     await audit(pool)
+
+
+@pytest.fixture
+def rotate(services: Services, account: Opened) -> Callable[[str], Awaitable[str]]:
+    """Provide a function that rotates a key as the operator, and returns the label of its successor."""
+
+    async def rotate(label: str) -> str:
+        async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+            key, _ = await api_keys.rotate_key(unit, services.secret, int(label.removeprefix("key:")))
+        return f"key:{key.id}"
+
+    return rotate
+
+
+@pytest.fixture
+def end(services: Services, account: Opened) -> Callable[[str], Awaitable[None]]:
+    """Provide a function that revokes a key."""
+
+    async def end(label: str) -> None:
+        async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+            await revoke_key(unit, label)
+
+    return end
+
+
+async def test_a_campaign_goes_on_with_the_successors_of_its_key_and_ends_with_the_newest(
+    pool: Pool, account: Opened, begin: Begin, accept: Accept, leave: Run, *, rotate: Any, end: Any
+) -> None:
+    first = await find_key(pool, account.account_id, 0)
+    campaign_id = await begin(first)
+    await accept(1)
+
+    second = await rotate(first)
+    third = await rotate(second)
+    await end(first)
+    await end(second)
+    await accept(1)
+    sent = await CAMPAIGNS.where(id=campaign_id).only(pool, "status"), await states(pool)
+    await end(third)
+    await accept(1)
+    await leave()
+
+    assert sent == ("sending", {"claimed": 3})
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert await calls(pool) == []
+
+
+async def test_a_scheduled_campaign_whose_key_was_rotated_meanwhile_starts_with_the_successor(
+    pool: Pool, account: Opened, begin: Begin, accept: Accept, leave: Run, *, rotate: Any, end: Any
+) -> None:
+    key = await find_key(pool, account.account_id, 0)
+    await begin(key, Order(consent_attested=True, at=ahead(minutes=1)))
+
+    await rotate(key)
+    await end(key)
+    await accept(64)
+    await leave()
+
+    assert (await CAMPAIGNS.only(pool, "status"), len(await calls(pool))) == ("sending", 3)
+
+
+async def test_a_campaign_that_a_rotated_key_began_ends_when_this_key_is_revoked(
+    pool: Pool, account: Opened, begin: Begin, accept: Accept, leave: Run, *, rotate: Any, end: Any
+) -> None:
+    key = await find_key(pool, account.account_id, 0)
+    await rotate(key)
+    await begin(key)
+
+    await end(key)
+    await accept(2)
+    await leave()
+
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert (await OUTBOUND.count(pool), await calls(pool)) == (0, [])
 
 
 async def test_a_step_that_found_the_sender_ended_does_not_pause_a_campaign_that_has_another_by_then(
