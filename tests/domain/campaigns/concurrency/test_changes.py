@@ -160,6 +160,7 @@ async def test_a_pause_waits_for_the_batches_that_are_written(
     await ending({"claimed": 2, "queued": 4})
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_a_batch_whose_sender_ended_while_it_was_written_is_not_accepted(
     services: Services, pool: Pool, account: Opened, accept: Accept, before: Before, ending: End
 ) -> None:
@@ -173,6 +174,7 @@ async def test_a_batch_whose_sender_ended_while_it_was_written_is_not_accepted(
     await ending({"queued": 6})
 
 
+@pytest.mark.usefixtures("one_at_a_time")
 async def test_a_batch_of_an_account_that_was_suspended_while_it_was_written_is_not_accepted(
     pool: Pool, accept: Accept, before: Before, ending: End
 ) -> None:
