@@ -105,14 +105,21 @@ async def test_the_quota_comes_back_with_time(counted: Rates, monkeypatch: pytes
     assert remaining(await counted.take(once, ONE)) == (0, 3)
 
 
-async def test_a_limit_of_a_part_of_a_minute_comes_back_in_that_part(counted: Rates) -> None:
-    short = Policy("documents", 10, parts=360)
-    standings = [await counted.take(short, ONE) for _ in range(11)]
+async def test_a_limit_of_a_part_of_a_window_comes_back_in_that_part(
+    counted: Rates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rate_limits, "WINDOW_SECONDS", 3_600_000)
+    short = Policy("documents", 10, parts=36)
+    for _ in range(10):
+        remaining(await counted.take(short, ONE))
 
-    assert [standing.wait for standing in standings if standing] == [0] * 10 + [1]
-    assert standings[-1]
-    assert standings[-1].reset == (10, 3)
-    assert short.header == '"documents";q=10;w=10, "documents-account";q=40;w=10'
+    refused = await counted.take(short, ONE)
+
+    assert refused
+    assert 9_900 < refused.wait <= 10_000
+    assert 99_900 < refused.reset[0] <= 100_000
+    assert 24_900 < refused.reset[1] <= 25_000
+    assert short.header == '"documents";q=10;w=100000, "documents-account";q=40;w=100000'
 
 
 async def test_most_requests_under_a_large_quota_do_not_ask_valkey(counted: Rates) -> None:
