@@ -108,15 +108,15 @@ async def test_the_texts_of_a_paused_connection_wait_and_leave_when_it_is_resume
 async def test_a_synchronous_send_through_a_paused_connection_waits_until_it_is_resumed(
     services: Services, actor: Actor, handoff: Handoff, pool: Pool, second: int
 ) -> None:
-    handoff = both(replace(handoff, pace=replace(handoff.pace, timeout=0.1)), pool)
+    hasty = both(replace(handoff, pace=replace(handoff.pace, timeout=0.1)), pool)
     wish = Send(TO, "waits", consent_attested=True, from_phone_number_id=second)
     await change_connection(pool, "second", status="paused")
 
     with pytest.raises(CarrierTimeout):
-        await synchronous.send(services.acceptor, handoff, actor, wish)
+        await synchronous.send(services.acceptor, hasty, actor, wish)
     between, calls = await MESSAGES.read(pool, "status"), await SANDBOX_MESSAGES.count(pool)
     await change_connection(pool, "second", status="active")
-    await hand_over(handoff)
+    await hand_over(both(handoff, pool))
 
     assert (between, calls) == (["pending"], 0)
     assert await MESSAGES.read(pool, "status") == ["sent"]

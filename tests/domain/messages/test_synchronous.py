@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.db import claims
 from app.db.engine import Pool, connect
 from app.domain.billing import service as billing
 from app.domain.billing.service import InsufficientCredits
@@ -22,9 +23,8 @@ from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import hand_over, reconcile
+from tests.domain.messages.handing import after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
-from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.events import event_names
 from tests.factories.messages import calls, id_of_message, states
@@ -79,11 +79,9 @@ def send(services: Services, actor: Actor, handoff: Handoff) -> Callable[..., An
     return send
 
 
-def hasty(handoff: Handoff, carrier: SandboxCarrier, lease: float = 30.0) -> Handoff:
+def hasty(handoff: Handoff, carrier: SandboxCarrier) -> Handoff:
     """Return what waits for a carrier a moment only."""
-    return replace(
-        handoff, connections=opened(handoff, sandbox=carrier), pace=replace(handoff.pace, timeout=0.3, lease=lease)
-    )
+    return replace(through(handoff, carrier), pace=replace(handoff.pace, timeout=0.3))
 
 
 async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
@@ -103,7 +101,7 @@ async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     carrier = Thinking(pool)
-    sending = asyncio.create_task(send(through=replace(handoff, connections=opened(handoff, sandbox=carrier))))
+    sending = asyncio.create_task(send(through=through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
     due = await handoff.due(), await handoff.lapsed()
@@ -119,7 +117,7 @@ async def test_no_transaction_is_open_while_the_carrier_thinks(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     carrier = Thinking(pool)
-    sending = asyncio.create_task(send(through=replace(handoff, connections=opened(handoff, sandbox=carrier))))
+    sending = asyncio.create_task(send(through=through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
     async with pool.acquire() as observer:
@@ -269,8 +267,10 @@ async def test_a_text_whose_carrier_is_cut_off_must_not_be_sent_again(
 
 
 async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
-    send: Callable[..., Any], services: Services, handoff: Handoff, pool: Pool
+    send: Callable[..., Any], services: Services, handoff: Handoff, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    persist = claims.persist
+    monkeypatch.setattr(claims, "persist", lambda record, _: persist(record, 0.5))
     assert services.settings.database_url
     lost = await connect(services.settings.database_url, 1)
 
@@ -281,11 +281,11 @@ async def test_a_text_whose_answer_cannot_be_recorded_must_not_be_sent_again(
             return answer
 
     with pytest.raises(CarrierTimeout):
-        await send(through=replace(hasty(handoff, Last(pool, b"secret", 0, 10), lease=1.0), database=lost))
+        await send(through=replace(through(handoff, Last(pool, b"secret", 0, 10)), database=lost))
 
     assert await calls(pool) == [("Hello", 1)]
     assert await states(pool) == [("pending", None)]
-    assert not await handoff.due()
+    assert not await after(handoff, seconds=31).due()
 
 
 async def test_a_claim_that_has_lapsed_is_anothers(
