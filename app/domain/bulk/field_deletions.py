@@ -30,9 +30,12 @@ async def delete(unit: UnitOfWork, id: int) -> AccountJob:
 async def advance(unit: UnitOfWork, job: AccountJob) -> Progress:
     """Remove the values of the next contacts; the job ends with a pass from the first contact that finds none.
 
-    A change of a contact that began before the field was hidden may add a value behind the place of the job.
+    A change of a contact that began before the field was hidden may add a value behind the place of the job. Once
+    another job has removed the field, its key may be that of a new one, whose values stay.
     """
     key = job.arguments["key"]
+    if not await custom_fields.lock_hidden(unit, key):
+        return Progress(job.position, is_last=True)
     phones = await custom_fields.clear(unit, key, job.position, CHUNK)
     if phones:
         place = phones[-1] if len(phones) == CHUNK else ""

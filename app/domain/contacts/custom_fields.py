@@ -105,6 +105,12 @@ async def hide(unit: UnitOfWork, id: int) -> CustomField:
     return row
 
 
+async def lock_hidden(unit: UnitOfWork, key: str) -> bool:
+    """Return whether the account has a hidden field with a key, which then stays until the end of the transaction."""
+    hidden = _own(unit).where(CustomField.key == key, CustomField.deleted_at.is_not(None))
+    return await unit.one(hidden.with_for_update()) is not None
+
+
 async def clear(unit: UnitOfWork, key: str, after: str, limit: int) -> list[str]:
     """Remove the values of a key from the next contacts after a phone; return their phones in order."""
     values = {"account_id": unit.actor.account_id, "key": key, "after": after, "limit": limit}

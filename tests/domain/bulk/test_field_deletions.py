@@ -138,3 +138,19 @@ async def test_a_field_by_which_a_job_chooses_its_contacts_is_kept_until_the_job
 
     await jobs.cancel(unit, job.id)
     await field_deletions.delete(unit, id)
+
+
+async def test_a_second_deletion_of_a_field_leaves_the_values_of_a_new_field_with_its_key(unit: UnitOfWork) -> None:
+    id = await _declare(unit)
+    person = await contacts.create(unit, {"phone": "+12025550143", "custom_fields": {"size": "S"}})
+    first, second = await field_deletions.delete(unit, id), await field_deletions.delete(unit, id)
+    await _run(unit, first)
+    await _declare(unit)
+    await contacts.update(unit, person.id, {"custom_fields": {"size": "XL"}})
+
+    await _run(unit, second)
+
+    await unit.session.refresh(person)
+    assert person.custom_fields == {"size": "XL"}
+    assert [each.key for each in await custom_fields.list_all(unit)] == ["size"]
+    assert (second.status, second.changed) == ("done", 0)
