@@ -154,3 +154,16 @@ async def test_a_second_deletion_of_a_field_leaves_the_values_of_a_new_field_wit
     assert person.custom_fields == {"size": "XL"}
     assert [each.key for each in await custom_fields.list_all(unit)] == ["size"]
     assert (second.status, second.changed) == ("done", 0)
+
+
+async def test_a_key_whose_deletion_was_canceled_is_free_after_the_field_that_the_error_names_is_deleted_again(
+    unit: UnitOfWork,
+) -> None:
+    id = await _declare(unit)
+    await jobs.cancel(unit, (await field_deletions.delete(unit, id)).id)
+
+    with pytest.raises(Conflict, match=f"If that was canceled, delete the field {id} again"):
+        await _declare(unit)
+    await _run(unit, await field_deletions.delete(unit, id))
+
+    assert await _declare(unit) != id
