@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from app.domain.accounts import api_keys, invitations, keys, queries, service, users
+from app.domain.accounts import api_keys, credentials, invitations, keys, queries, service, users
 from app.domain.accounts.api_keys import KeyCannotCreateKeys, NewKey
 from app.domain.accounts.errors import PersonRequired
 from app.domain.accounts.keys import KeyKind
 from app.domain.accounts.models import AccountStatus, Invitation, Role
-from app.domain.accounts.scopes import ALL
+from app.domain.accounts.scopes import ALL, Scope
 from app.domain.accounts.sign_in import authentication
 from app.domain.grants.models import Client
 from app.domain.kernel.errors import Conflict
@@ -110,6 +110,8 @@ class Lineage:
     actors: dict[str, Actor] = field(default_factory=dict[str, Actor])
     texts: dict[str, str] = field(default_factory=dict[str, str])
     hooks: dict[str, int] = field(default_factory=dict[str, int])
+    uses: dict[str, tuple[Actor, datetime]] = field(default_factory=dict[str, tuple[Actor, datetime]])
+    """The credential of each hook, and the time of its use, which jobs and campaigns store."""
     clients: dict[str, Client] = field(default_factory=dict[str, Client])
     invited: dict[str, Invitation] = field(default_factory=dict[str, Invitation])
 
@@ -163,7 +165,7 @@ class Lineage:
         name = f"hook {len(self.hooks)}"
         async with self.act(actor) as unit:
             made = await webhooks.subscribe(unit, self.services.webhooks, "new_contact", "https://example.com/")
-        self.hooks[name] = made.id
+        self.hooks[name], self.uses[name] = made.id, (self.actors[actor], made.created_at)
         self.model.make(name, actor)
         return name
 
@@ -248,6 +250,15 @@ class Lineage:
         found = {name for name, is_good in zip(self.texts, good, strict=True) if is_good}
         ended = await ownership.find_orphans(pool, list(self.hooks.values()), now)
         return found | {name for name, id in self.hooks.items() if id not in ended}
+
+    async def going_on(self) -> set[str]:
+        """Return the hooks that would go on as jobs and campaigns, which store a credential and the time of its use."""
+        async with self.act(SERVICE) as unit:
+            found = [
+                await credentials.may_still(unit, actor, Scope.contacts_write, used_at)
+                for actor, used_at in self.uses.values()
+            ]
+        return {name for name, may_go_on in zip(self.uses, found, strict=True) if may_go_on}
 
     async def standing(self) -> set[str]:
         """Return the users, connections, clients and invitations that have not ended."""

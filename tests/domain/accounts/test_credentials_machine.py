@@ -1,4 +1,7 @@
-"""However credentials are made, rotated and ended: what is made with them works exactly if the model says so."""
+"""However credentials are made, rotated and ended: what is made with them works exactly if the model says so.
+
+That is also so for jobs and campaigns, which store a credential and the time of its use in place of a creator.
+"""
 
 import asyncio
 from collections.abc import Iterable
@@ -113,6 +116,7 @@ class CredentialsMachine(RuleBasedStateMachine):
         found = self.loop.run(self.lineage.working()) | self.loop.run(self.lineage.standing())
         assert found == others | (set() if self.lineage.model.is_suspended else keys)
         assert self.loop.run(self.lineage.shown_as_working()) == keys
+        assert self.loop.run(self.lineage.going_on()) == others & self.lineage.hooks.keys()
 
     def actor(self, place: int) -> str:
         """Return an actor that can act at this moment."""
