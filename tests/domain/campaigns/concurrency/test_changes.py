@@ -9,6 +9,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.campaigns import concurrency, enqueue, service
+from app.domain.campaigns.concurrency import StepBatches
 from app.domain.campaigns.runner import CampaignRunner
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.models import Purpose
@@ -140,21 +141,34 @@ async def test_batches_that_were_read_before_a_pause_are_not_written_after_it(
 
 @pytest.mark.usefixtures("one_at_a_time")
 async def test_a_pause_waits_for_the_batches_that_are_written(
-    pool: Pool, accept: Accept, act: Act, campaign_id: int, before: Before, ending: End
+    pool: Pool,
+    accept: Accept,
+    act: Act,
+    *,
+    campaign_id: int,
+    before: Before,
+    ending: End,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pauses: list[asyncio.Task[None]] = []
+    read = StepBatches.read
+
+    async def read_no_more(*_: object) -> None:
+        """Read no batch that may be written before the pause goes on."""
 
     async def pause() -> None:
         async with act() as unit:
             await service.pause(unit, campaign_id)
 
     async def begin(*_: object) -> None:
+        monkeypatch.setattr(StepBatches, "read", read_no_more)
         pauses.append(asyncio.create_task(pause()))
         await until_blocked(pool)
 
     before(enqueue, "debit", begin)
     await accept(1)
     await within("the pause", pauses[0])
+    monkeypatch.setattr(StepBatches, "read", read)
     await accept(2)
 
     await ending({"claimed": 2, "queued": 4})
