@@ -95,7 +95,7 @@ class Policy:
         return self.window // self.quota, self.window // (self.quota * ACCOUNT_SHARE)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # not frozen, as `Actor` is not
 class Standing:
     """The remaining requests of the key and of the account, and the seconds until all are available again.
 

@@ -55,8 +55,8 @@ async def create(unit: UnitOfWork, new: NewField) -> CustomField:
     await accounts.lock_own(unit)
     known = await unit.all(_own(unit))
     if same := [each for each in known if each.key == new.key]:
-        advice = f" If that was canceled, delete the field {same[0].id} again."
-        state = f", whose values are being deleted. Wait for the job.{advice}" if same[0].deleted_at else "."
+        advice = f"Wait for the job. If that was canceled, delete the field {same[0].id} again."
+        state = f", whose values are being deleted. {advice}" if same[0].deleted_at else "."
         raise Conflict(reason=f"The account has a custom field with the key {new.key}{state}")
     if len(known) >= MAX_FIELDS:
         raise Conflict(reason=f"An account has at most {MAX_FIELDS} custom fields.")

@@ -9,7 +9,7 @@ from statistics import median
 from sqlalchemy import func, select
 
 from app.domain.deliverability.models import NumberHour
-from app.domain.deliverability.rates import Interval, wilson
+from app.domain.deliverability.rates import COUNTED, Interval, wilson
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries as messages
@@ -213,16 +213,7 @@ def _judge_failures(recent: Figures) -> list[Deduction]:
 
 async def _sum(unit: UnitOfWork, number: str, since: datetime) -> tuple[Figures, Figures]:
     """Return the figures of a number from an instant on, and of the 28 days before it."""
-    columns = (
-        NumberHour.sent,
-        NumberHour.delivered,
-        NumberHour.failed,
-        NumberHour.filtered,
-        NumberHour.unreachable,
-        NumberHour.refused,
-        NumberHour.replies,
-        NumberHour.prompt_opt_outs,
-    )
+    columns = (*COUNTED, NumberHour.replies, NumberHour.prompt_opt_outs)
     is_recent, day = NumberHour.hour >= since, func.date_trunc("day", NumberHour.hour, "UTC")
     own = NumberHour.account_id == unit.actor.account_id, NumberHour.number == number
     statement = select(is_recent, *map(func.sum, columns)).where(*own, NumberHour.hour >= since - BEFORE)

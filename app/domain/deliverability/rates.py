@@ -20,7 +20,6 @@ FEWEST = 30
 Z = 1.959964
 """The standard score of a confidence of 95 %."""
 
-
 COUNTED = (
     NumberHour.sent,
     NumberHour.delivered,
@@ -29,7 +28,7 @@ COUNTED = (
     NumberHour.unreachable,
     NumberHour.refused,
 )
-"""The figures of a rate, in the order of `DeliveryRate`."""
+"""The figures of a rate, in the order of `DeliveryRate`; those of the health of a number begin with them."""
 
 
 class RateGroup(enum.StrEnum):

@@ -25,7 +25,7 @@ Notify = Callable[[str], None]
 """Wakes the workers of a topic, such as `messages`; their work is rows in the database."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # not frozen: `__init__` would take several times as long, at each request
 class Actor:
     """The caller of an operation and its scopes. `label` identifies it in the ledger and in consent records.
 

@@ -58,7 +58,7 @@ class Runnable(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # not frozen, as `Actor` is not
 class Answer:
     """The result of an operation. `replayed` is true for a repeated idempotency key."""
 
@@ -66,7 +66,7 @@ class Answer:
     replayed: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True)  # not frozen, as `Actor` is not
 class Run:
     """One run of a prepared document: of the operation `name`, if it has several.
 
