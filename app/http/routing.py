@@ -1,11 +1,13 @@
-"""Routes whose metrics are labelled by their path, and a short way to those with a fixed path."""
+"""Routes whose metrics are labelled by their path, and a short way to those that need nothing of the framework."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.routing import Match, Route
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
@@ -31,9 +33,12 @@ class CountedRoute(Route):
 class PlainRoute(CountedRoute):
     """A route whose endpoint needs nothing of the framework: neither its middleware nor its handlers of exceptions."""
 
+    def __init__(self, path: str, respond: Callable[[Request], Awaitable[Response]], **options: Any) -> None:
+        super().__init__(path, _Endpoint(respond), **options)
+
 
 class ShortWay:
-    """ASGI middleware that passes the requests of plain routes with fixed paths directly to their endpoints.
+    """ASGI middleware that passes the requests of plain routes directly to their endpoints.
 
     The middleware of the framework and its search among all routes take longer than reading a small request. `guard`
     returns an endpoint with the middleware that it needs. The application has all its routes before the first request.
@@ -45,25 +50,72 @@ class ShortWay:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        route = self._routes.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
-        if route is None or scope.get("root_path"):
+        if scope["type"] != "http" or scope.get("root_path") or not self._route(scope):
             await self._app(scope, receive, send)
         else:
-            scope["route"] = route
             await self._serve(scope, receive, send)
 
-    @cached_property
-    def _routes(self) -> dict[tuple[str, str], Route]:
-        return dict(self._find_routes())
+    def _route(self, scope: Scope) -> bool:
+        """Add the route of a request and its parameters to the scope, if it is a plain one."""
+        path: str = scope["path"]
+        if route := self._fixed.get((scope["method"], path)):
+            scope["route"] = route
+            return True
+        for route in self._others.get(_beginning_of(path), ()):
+            match, found = route.matches(scope)
+            if match is Match.FULL:
+                if is_plain := isinstance(route, PlainRoute):
+                    scope.update(found)
+                return is_plain
+        return False
 
-    def _find_routes(self) -> Iterator[tuple[tuple[str, str], Route]]:
-        """Return the plain routes by method and path, without those that another route comes before."""
-        for route in self._app.routes:
-            if isinstance(route, PlainRoute) and "{" not in route.path:
-                for method in route.methods or ():
-                    scope = {"type": "http", "method": method, "path": route.path}
-                    if next(each for each in self._app.routes if each.matches(scope)[0] is Match.FULL) is route:
-                        yield (method, route.path), route
+    @cached_property
+    def _fixed(self) -> Mapping[tuple[str, str], Route]:
+        """Return the plain routes without a placeholder by method and path."""
+        return dict(self._find_fixed())
+
+    @cached_property
+    def _others(self) -> Mapping[str, Sequence[BaseRoute]]:
+        """Return the routes that may match a path, by its beginning, where a plain route has a placeholder."""
+        beginnings = {_beginning_of(route.path) for route in self._plain() if "{" in route.path}
+        return {
+            beginning: [route for route in self._app.routes if _may_match(route, beginning)] for beginning in beginnings
+        }
+
+    def _find_fixed(self) -> Iterator[tuple[tuple[str, str], Route]]:
+        """Return plain routes by method and path, without those that another route comes before."""
+        for route in self._plain():
+            for method in route.methods or () if "{" not in route.path else ():
+                scope = {"type": "http", "method": method, "path": route.path}
+                if next(each for each in self._app.routes if each.matches(scope)[0] is Match.FULL) is route:
+                    yield (method, route.path), route
+
+    def _plain(self) -> Sequence[PlainRoute]:
+        return [route for route in self._app.routes if isinstance(route, PlainRoute)]
+
+
+class _Endpoint:
+    """A function of a request as an ASGI application, which Starlette does not wrap."""
+
+    def __init__(self, respond: Callable[[Request], Awaitable[Response]]) -> None:
+        self._respond = respond
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._respond(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+def _beginning_of(path: str) -> str:
+    """Return the first part of a path."""
+    return path[1:].partition("/")[0]
+
+
+def _may_match(route: BaseRoute, beginning: str) -> bool:
+    """Return whether a route may match a path with this first part."""
+    if not isinstance(route, Route):
+        return True
+    own = _beginning_of(route.path)
+    return own == beginning or "{" in own
 
 
 async def _serve(scope: Scope, receive: Receive, send: Send) -> None:

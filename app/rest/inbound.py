@@ -17,7 +17,7 @@ from app.http.body import read_body
 from app.http.client_address import address_of
 from app.http.errors import translate
 from app.http.pace import mark_authenticated
-from app.http.routing import CountedRoute
+from app.http.routing import PlainRoute
 from app.rest.arguments import MAX_BODY
 from app.services import Services
 
@@ -46,8 +46,8 @@ def routes(services: Services) -> list[Route]:
     """Return the routes that carriers call."""
     callbacks = CarrierCallbacks(services)
     return [
-        CountedRoute("/carriers/{carrier}/status", callbacks.receive_receipts, methods=["POST"]),
-        CountedRoute("/carriers/{carrier}/inbound", callbacks.receive_messages, methods=["POST"]),
+        PlainRoute("/carriers/{carrier}/status", callbacks.receive_receipts, methods=["POST"]),
+        PlainRoute("/carriers/{carrier}/inbound", callbacks.receive_messages, methods=["POST"]),
     ]
 
 

@@ -8,7 +8,6 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
 
 from app.domain.kernel.errors import Unauthenticated
 from app.domain.kernel.paging import MAX_OFFSET
@@ -64,13 +63,13 @@ def routes(operations: Iterable[Operation], execute: Execute, identify: Identify
     endpoints = [Endpoint(operation, rest, execute, identify) for operation in operations for rest in operation.rest]
     endpoints.sort(key=lambda endpoint: _precedence(endpoint.rest))
     return [
-        PlainRoute(endpoint.rest.path, endpoint, methods=[endpoint.rest.method], name=endpoint.operation.name)
+        PlainRoute(endpoint.rest.path, endpoint.respond, methods=[endpoint.rest.method], name=endpoint.operation.name)
         for endpoint in endpoints
     ]
 
 
 class Endpoint:
-    """One operation as an HTTP endpoint: an ASGI application."""
+    """One operation as an HTTP endpoint."""
 
     def __init__(self, operation: Operation, rest: Rest, execute: Execute, identify: Identify) -> None:
         self.operation = operation
@@ -79,11 +78,8 @@ class Endpoint:
         self._execute = execute
         self._identify = identify
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._answer(Request(scope, receive))
-        await response(scope, receive, send)
-
-    async def _answer(self, request: Request) -> Response:
+    async def respond(self, request: Request) -> Response:
+        """Run the operation; raise `DomainError`."""
         actor = await self._identify(request)
         if actor is None and self.operation.scopes:
             raise Unauthenticated(reason="No key was sent.")
