@@ -11,7 +11,7 @@ import uvloop
 from app import gc
 from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
-from app.jobs.notifier import Notifier
+from app.jobs.notifier import URGENT, Notifier
 from app.jobs.poller import tick
 from app.jobs.wakes import Wakes
 
@@ -41,7 +41,7 @@ class Worker:
         self._broker = make_broker(self._redis_url, self._runners)
         self._consumer = NotificationConsumer(self._broker)
         self._consumer.start()
-        self._urgent = {runner.job.topic: runner for runner in self._runners if runner.job.is_urgent}
+        self._urgent = {runner.job.topic: runner for runner in self._runners if runner.job.topic in URGENT}
         self._wakes = Wakes(self._redis_url, self._wake)
         self._background = [asyncio.create_task(tick(self._runners)), asyncio.create_task(self._wakes.run())]
         log.info("worker_started", topics=[job.topic for job in jobs])

@@ -191,7 +191,7 @@ def sandbox_secrets(services: Services) -> Callable[[str], bytes]:
 def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:
     sends, questions = handoff.sends, handoff.questions
     return (
-        Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch, is_urgent=True),
+        Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch),
         Job("reconcile", handoff.reconcile, handoff.lapsed, finish=handoff.finish_questions, watch=questions.watch),
     )
 

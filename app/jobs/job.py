@@ -21,9 +21,7 @@ class Job:
     The poller calls `due` each `every` seconds. Both may be called at any time, in several slots and processes at
     once, and when nothing is due: `run` claims its rows. A batch that raises is logged, and its work is tried again
     when the poller next finds it due. `finish` ends the work that batches have left running, when the worker stops.
-    `watch` is given a function that starts the job again, for work that this process could not take before. A
-    notification of an urgent job starts it in every worker at once, and later again in the one that answers it: the
-    threads of Dramatiq wait long for a busy event loop.
+    `watch` is given a function that starts the job again, for work that this process could not take before.
     """
 
     topic: str
@@ -32,7 +30,6 @@ class Job:
     every: float = 1.0
     finish: Callable[[], Awaitable[None]] | None = None
     watch: Callable[[Callable[[], None]], None] | None = None
-    is_urgent: bool = False
 
 
 class Runner:

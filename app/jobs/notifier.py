@@ -1,4 +1,4 @@
-"""Notifies workers of topics that have work, through Dramatiq's broker."""
+"""Notifies workers of topics that have work: through Dramatiq's broker, and of urgent topics by publication alone."""
 
 import asyncio
 from collections import defaultdict
@@ -21,14 +21,18 @@ QUEUE = "topics"
 WAKE = f"{NAMESPACE}:notified"
 """The channel on which a notifier publishes, so that idle workers look at the queue."""
 
-REST_SECONDS = 0.01
-"""The pause after notifications; while earlier ones for the same topics wait for a worker, it is `PENDING_SECONDS`."""
+URGENT = frozenset({"messages"})
+"""The topics whose notifications start the job in every worker: the threads of Dramatiq wait long for a busy loop."""
 
-PENDING_SECONDS = 0.05
+WAKE_URGENT = f"{NAMESPACE}:urgent"
+"""The channel of urgent topics."""
+
+REST_SECONDS, URGENT_REST_SECONDS = 0.05, 0.01
+"""The pause between two notifications of the same topic."""
+
 HELP_SECONDS = 0.25
 """The time between notifications of other workers for a topic while the slots of this one are busy."""
 
-PENDING = "already_notified"
 TIMEOUT_SECONDS = 1
 UNANSWERED_MS = 1000
 
@@ -57,7 +61,7 @@ class Notifier:
         self._broker.declare_queue(QUEUE)
         self._thread = ThreadPoolExecutor(1, "notifier")
         self._topics: set[str] = set()
-        self._notifying: asyncio.Task[None] | None = None
+        self._notifying: dict[str, asyncio.Task[None]] = {}
         self._closed = False
         self._warnings = Throttle()
         self._runners: dict[str, Runner] = {}
@@ -72,39 +76,35 @@ class Notifier:
         if self._closed:
             return
         self._topics.add(topic)
-        if self._notifying is None:
-            self._notifying = asyncio.get_running_loop().create_task(self._notify_all())
+        if topic not in self._notifying:
+            self._notifying[topic] = asyncio.get_running_loop().create_task(self._notify_repeatedly(topic))
 
     async def close(self) -> None:
         """Wait for the notifications in progress, and disconnect."""
         self._closed = True
-        if self._notifying:
-            await self._notifying
+        await asyncio.gather(*self._notifying.values())
         self._thread.shutdown()
         self._broker.client.close()
 
-    async def _notify_all(self) -> None:
+    async def _notify_repeatedly(self, topic: str) -> None:
+        """Notify a topic as often as that is asked for, with pauses."""
+        rest = URGENT_REST_SECONDS if topic in URGENT else REST_SECONDS
         try:
-            while self._topics:
-                topics, self._topics = self._topics, set()
-                results = {await self._notify_one(topic) for topic in topics}
-                await asyncio.sleep(PENDING_SECONDS if results == {PENDING} else REST_SECONDS)
+            while topic in self._topics:
+                self._topics.discard(topic)
+                result = "started" if self._is_served(topic) else await self._notify_others(topic)
+                NOTIFICATIONS.labels(topic, result).inc()
+                await asyncio.sleep(rest)
         finally:
-            self._notifying = None
-
-    async def _notify_one(self, topic: str) -> str:
-        result = "started" if self._is_served(topic) else await self._notify_others(topic)
-        NOTIFICATIONS.labels(topic, result).inc()
-        return result
+            del self._notifying[topic]
 
     async def _notify_others(self, topic: str) -> str:
         try:
-            notified = await asyncio.get_running_loop().run_in_executor(self._thread, self._enqueue, topic)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._send, topic)
         except AWAY as error:
             if self._warnings.passes():
                 log.warning("notification_failed", topic=topic, error=repr(error))
             return "failed"
-        return "notified" if notified else PENDING
 
     def _is_served(self, topic: str) -> bool:
         """Start the job of the topic if it runs in this process; return whether no other worker is to be notified."""
@@ -114,9 +114,12 @@ class Notifier:
         runner.start()
         return not needs_help
 
-    def _enqueue(self, topic: str) -> bool:
-        if not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
-            return False
-        self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
-        self._broker.client.publish(WAKE, topic)
-        return True
+    def _send(self, topic: str) -> str:
+        if topic in URGENT:
+            self._broker.client.publish(WAKE_URGENT, topic)
+        elif not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
+            return "already_notified"
+        else:
+            self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
+            self._broker.client.publish(WAKE, topic)
+        return "notified"

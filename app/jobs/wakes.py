@@ -8,7 +8,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from app.db.redis import AWAY, open_redis
-from app.jobs.notifier import WAKE
+from app.jobs.notifier import WAKE, WAKE_URGENT
 from app.telemetry.logs import Throttle
 
 QUIET_SECONDS = 30.0
@@ -41,7 +41,7 @@ class Wakes:
 
     async def _listen(self) -> None:
         async with self._redis.pubsub(ignore_subscribe_messages=True) as channel:
-            await channel.subscribe(WAKE)
+            await channel.subscribe(WAKE, WAKE_URGENT)
             while True:
                 match await channel.get_message(timeout=QUIET_SECONDS):
                     case {"data": bytes(topic)}:

@@ -7,7 +7,7 @@ from structlog.testing import capture_logs
 
 from app.jobs import notifier as notifier_module
 from app.jobs.job import Job, Runner
-from app.jobs.notifier import Notifier
+from app.jobs.notifier import WAKE_URGENT, Notifier
 from app.telemetry.metrics import REGISTRY
 from tests.jobs.conftest import Valkey
 from tests.waiting import PATIENCE_SECONDS, until, within
@@ -44,11 +44,26 @@ async def test_a_thousand_notifications_of_two_processes_leave_one_for_the_worke
 async def test_different_topics_are_notified_apart(valkey: Valkey) -> None:
     notifier = Notifier(valkey.url)
 
-    notifier.notify("messages")
+    notifier.notify("receipts")
     notifier.notify("events")
     await notifier.close()
 
     assert waiting(valkey) == 2
+
+
+async def test_an_urgent_topic_is_published_without_a_notification_that_waits_for_a_worker(valkey: Valkey) -> None:
+    notifier, channel = Notifier(valkey.url), valkey.client.pubsub(ignore_subscribe_messages=True)
+    channel.subscribe(WAKE_URGENT)
+
+    def heard() -> bool:
+        notifier.notify("messages")
+        return (channel.get_message() or {}).get("data") == b"messages"
+
+    await until(heard)
+    await notifier.close()
+    channel.close()
+
+    assert waiting(valkey) == 0
 
 
 async def test_a_notification_that_no_worker_answers_is_repeated_after_a_while(valkey: Valkey) -> None:

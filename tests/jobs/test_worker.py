@@ -13,7 +13,7 @@ from redis import Redis
 
 from app.jobs.broker import NotificationConsumer, disconnect, make_broker
 from app.jobs.job import Job, Runner
-from app.jobs.notifier import WAKE, Notifier
+from app.jobs.notifier import WAKE, WAKE_URGENT, Notifier
 from app.worker import Build, Worker
 from tests.jobs.conftest import Valkey
 from tests.jobs.samples import Ledger, building
@@ -107,28 +107,29 @@ async def test_a_slow_job_keeps_no_other_bell_waiting(valkey: Valkey, ledger: Le
         stuck.set()
 
 
-async def test_a_publication_starts_an_urgent_job_before_a_worker_answers_it(valkey: Valkey) -> None:
+async def test_a_publication_starts_the_job_of_an_urgent_topic_in_every_worker(valkey: Valkey) -> None:
     begun: list[str] = []
 
     async def due() -> bool:
         return False
 
-    def job(topic: str, *, is_urgent: bool) -> Job:
+    def job(topic: str, worker: str) -> Job:
         async def run() -> bool:
-            begun.append(topic)
+            begun.append(f"{topic} of {worker}")
             return False
 
-        return Job(topic, run, due, NEVER, is_urgent=is_urgent)
+        return Job(topic, run, due, NEVER)
 
     def publish() -> bool:
-        valkey.client.publish(WAKE, "other")
-        valkey.client.publish(WAKE, "urgent")
-        return "urgent" in begun
+        valkey.client.publish(WAKE, "events")
+        valkey.client.publish(WAKE_URGENT, "messages")
+        return len(set(begun)) == 2
 
-    async with working(valkey, building(job("other", is_urgent=False), job("urgent", is_urgent=True))):
+    one, other = ([job("messages", name), job("events", name)] for name in ("one", "other"))
+    async with working(valkey, building(*one)), working(valkey, building(*other)):
         await until(publish)
 
-    assert set(begun) == {"urgent"}
+    assert set(begun) == {"messages of one", "messages of other"}
 
 
 async def test_work_goes_on_when_redis_forgets_everything(valkey: Valkey, ledger: Ledger) -> None:
