@@ -142,6 +142,7 @@ def web(tls_cert: TlsCert = None, tls_key: TlsKey = None) -> None:
 def worker() -> None:
     """Run only a worker, with DATABASE_URL and REDIS_URL."""
     from app.bootstrap import open_jobs
+    from app.server.sockets import allow_files
     from app.settings import environment
     from app.telemetry import logs
     from app.telemetry.metrics import fold
@@ -150,6 +151,7 @@ def worker() -> None:
     fold()
     settings = find_settings()
     environment.check(settings)
+    allow_files(2 * settings.handoff_window)  # the calls, and about as many queries, webhooks and callbacks
     logs.configure(settings.log_format, settings.log_level)
     run(settings.redis_url or "", partial(open_jobs, settings))
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from app import keepalive
 
 FILES_BESIDES = 256
-"""The number of open files of a process besides client connections."""
+"""The number of open files of a process besides these connections."""
 
 
 class PortTaken(Exception):

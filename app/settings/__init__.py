@@ -75,7 +75,7 @@ class Settings(WebSettings, WebhookSettings, AiSettings, PaymentSettings, CrmSet
     rate_limit: int = Field(6_000, ge=1, le=1_000_000)
     send_rate_limit: int = Field(60_000, ge=1, le=1_000_000)
 
-    handoff_window: int = Field(400, ge=4, le=10_000)
+    handoff_window: int = Field(800, ge=4, le=10_000)
     handoff_timeout_seconds: Time = 10.0
     handoff_lease_seconds: Time = 30.0
     ambiguous_wait_seconds: Wait = 5.0

@@ -47,7 +47,7 @@ class Pace:
     A carrier that did not answer is first queried after `ambiguous_wait`, and no longer after `unconfirmed_after`.
     """
 
-    window: int = 400
+    window: int = 800
     timeout: float = 10.0
     lease: float = 30.0
     ambiguous_wait: float = 5.0

@@ -16,7 +16,7 @@ from app.domain.webhooks.poster import Poster
 from app.providers.carriers.sandbox.callbacks import Callback, Kind, Payload, post
 
 BATCH = 128
-AT_ONCE = 32
+AT_ONCE = 64
 LONGEST_PAUSE = 3600
 MOST_AHEAD = 60.0
 """Seconds ahead of its time at which a callback is waited for by a timer."""
