@@ -35,6 +35,7 @@ class PlainRoute(CountedRoute):
 
     def __init__(self, path: str, respond: Callable[[Request], Awaitable[Response]], **options: Any) -> None:
         super().__init__(path, _Endpoint(respond), **options)
+        self.respond = respond
 
 
 class ShortWay:
