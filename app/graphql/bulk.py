@@ -10,6 +10,7 @@ from app.domain.bulk.selection import MAX_IDS, FrozenSegment, Selection, freeze
 from app.domain.contacts import queries, service
 from app.domain.contacts.models import ContactStatus, PipelineStage
 from app.domain.jobs import models
+from app.domain.kernel.errors import InvalidInput
 from app.domain.messages.errors import ConsentNotAttested
 from app.graphql.contacts import SEARCH, SEARCHED
 from app.graphql.core.context import Info
@@ -63,7 +64,13 @@ Tags = Annotated[
 
 
 async def filter_of(info: Info, given: ContactFilter) -> queries.ContactFilter:
-    """Return the filter of the domain; raise `InvalidInput`, before a job that would fail for it."""
+    """Return the filter of the domain; raise `InvalidInput`, before a job that would fail for it.
+
+    A blank text is refused, because it would filter nothing, and the job would change more contacts than were meant.
+    """
+    for name, text in (("search", given.search), ("tag", given.tag)):
+        if text is not None and not text.strip():
+            raise InvalidInput(reason=f"{name} is blank. Leave it out to filter by other facts alone.", field=name)
     custom = texts_of(given.custom or [])
     wanted = queries.ContactFilter(given.search, given.stage, given.status, given.tag, given.assignee_id, custom)
     await queries.check(info.context.unit, wanted)

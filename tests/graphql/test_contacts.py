@@ -239,3 +239,24 @@ async def test_a_filter_by_a_value_that_no_contact_can_have_is_refused_at_once_a
     assert codes(refused) == ["invalid_input"]
     assert refused.json()["errors"][0]["extensions"]["field"].endswith(f"custom.{value['key']}")
     assert await ACCOUNT_JOBS.count(services) == 0
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+@pytest.mark.parametrize("name", ["search", "tag"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "mutation ($of: ContactFilter!) { export_contacts(filter: $of) { id } }",
+        "mutation ($of: ContactFilter!) { bulk_delete(contacts: {filter: $of}) { id } }",
+    ],
+)
+async def test_a_blank_text_in_the_filter_of_a_job_is_refused_and_reaches_no_contact(
+    services: Services, api: httpx2.AsyncClient, query: str, name: str, text: str
+) -> None:
+    await ask(api, ADD, phone="+12025550143")
+
+    refused = await post(api, {"query": query, "variables": {"of": {name: text}}})
+
+    assert codes(refused) == ["invalid_input"]
+    assert refused.json()["errors"][0]["message"].startswith(f"{name} is blank. Leave it out")
+    assert await ACCOUNT_JOBS.count(services) == 0
