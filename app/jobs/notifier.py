@@ -1,6 +1,7 @@
 """Notifies workers of topics that have work: through Dramatiq's broker, and of urgent topics by publication alone."""
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +28,12 @@ URGENT = frozenset({"messages"})
 WAKE_URGENT = f"{NAMESPACE}:urgent"
 """The channel of urgent topics."""
 
-REST_SECONDS, URGENT_REST_SECONDS = 0.05, 0.01
-"""The pause between two notifications of the same topic."""
+SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS, REST_FACTOR = 0.01, 0.05, 9
+"""The pause between two notifications of a topic, as a multiple of their duration within limits.
+
+Notifying others takes three commands and wakes their threads, so it is rarer while the machine is busy; a publication
+of an urgent topic wakes no thread.
+"""
 
 HELP_SECONDS = 0.25
 """The time between notifications of other workers for a topic while the slots of this one are busy."""
@@ -88,13 +93,14 @@ class Notifier:
 
     async def _notify_repeatedly(self, topic: str) -> None:
         """Notify a topic as often as that is asked for, with pauses."""
-        rest = URGENT_REST_SECONDS if topic in URGENT else REST_SECONDS
         try:
             while topic in self._topics:
                 self._topics.discard(topic)
+                begun = time.monotonic()
                 result = "started" if self._is_served(topic) else await self._notify_others(topic)
                 NOTIFICATIONS.labels(topic, result).inc()
-                await asyncio.sleep(rest)
+                rest = 0 if topic in URGENT else REST_FACTOR * (time.monotonic() - begun)
+                await asyncio.sleep(min(max(SHORTEST_REST_SECONDS, rest), LONGEST_REST_SECONDS))
         finally:
             del self._notifying[topic]
 
