@@ -32,7 +32,7 @@ SHORTEST_REST_SECONDS, LONGEST_REST_SECONDS, REST_FACTOR = 0.01, 0.05, 9
 """The pause between two notifications of a topic, as a multiple of their duration within limits.
 
 Notifying others takes three commands and wakes their threads, so it is rarer while the machine is busy; a publication
-of an urgent topic wakes no thread.
+of an urgent topic wakes no thread. The pause is the longest where no worker listens, or an earlier one waits for it.
 """
 
 HELP_SECONDS = 0.25
@@ -99,8 +99,7 @@ class Notifier:
                 begun = time.monotonic()
                 result = "started" if self._is_served(topic) else await self._notify_others(topic)
                 NOTIFICATIONS.labels(topic, result).inc()
-                rest = 0 if topic in URGENT else REST_FACTOR * (time.monotonic() - begun)
-                await asyncio.sleep(min(max(SHORTEST_REST_SECONDS, rest), LONGEST_REST_SECONDS))
+                await asyncio.sleep(_rest(topic, result, time.monotonic() - begun))
         finally:
             del self._notifying[topic]
 
@@ -122,10 +121,17 @@ class Notifier:
 
     def _send(self, topic: str) -> str:
         if topic in URGENT:
-            self._broker.client.publish(WAKE_URGENT, topic)
-        elif not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
+            return "notified" if self._broker.client.publish(WAKE_URGENT, topic) else "unheard"
+        if not self._broker.client.set(unanswered(topic), 1, nx=True, px=UNANSWERED_MS):
             return "already_notified"
-        else:
-            self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
-            self._broker.client.publish(WAKE, topic)
+        self._broker.enqueue(Message(queue_name=QUEUE, actor_name=topic, args=(), kwargs={}, options={}))
+        self._broker.client.publish(WAKE, topic)
         return "notified"
+
+
+def _rest(topic: str, result: str, seconds: float) -> float:
+    """Return the pause in seconds after a notification that took so many."""
+    if result in ("already_notified", "unheard"):
+        return LONGEST_REST_SECONDS
+    rest = 0.0 if topic in URGENT else REST_FACTOR * seconds
+    return min(max(SHORTEST_REST_SECONDS, rest), LONGEST_REST_SECONDS)

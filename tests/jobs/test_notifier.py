@@ -66,6 +66,17 @@ async def test_an_urgent_topic_is_published_without_a_notification_that_waits_fo
     assert waiting(valkey) == 0
 
 
+async def test_an_urgent_topic_that_no_worker_hears_is_counted_as_unheard(valkey: Valkey) -> None:
+    counted = {"topic": "messages", "result": "unheard"}
+    before = REGISTRY.get_sample_value("messaging_notifications_total", counted) or 0
+    notifier = Notifier(valkey.url)
+
+    notifier.notify("messages")
+    await notifier.close()
+
+    assert REGISTRY.get_sample_value("messaging_notifications_total", counted) == before + 1
+
+
 async def test_a_notification_that_no_worker_answers_is_repeated_after_a_while(valkey: Valkey) -> None:
     first, second = Notifier(valkey.url), Notifier(valkey.url)
     first.notify("work")
