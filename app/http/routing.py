@@ -51,18 +51,18 @@ class ShortWay:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
-        if scope["type"] != "http" or scope.get("root_path") or not self._route(scope):
+        if scope["type"] != "http" or scope.get("root_path") or not self._match(scope):
             await self._app(scope, receive, send)
         else:
             await self._serve(scope, receive, send)
 
-    def _route(self, scope: Scope) -> bool:
-        """Add the route of a request and its parameters to the scope, if it is a plain one."""
+    def _match(self, scope: Scope) -> bool:
+        """Return whether a plain route serves a request; add it and its parameters to the scope."""
         path: str = scope["path"]
         if route := self._fixed.get((scope["method"], path)):
             scope["route"] = route
             return True
-        for route in self._others.get(_beginning_of(path), ()):
+        for route in self._candidates.get(_beginning_of(path), ()):
             match, found = route.matches(scope)
             if match is Match.FULL:
                 if is_plain := isinstance(route, PlainRoute):
@@ -76,22 +76,22 @@ class ShortWay:
         return dict(self._find_fixed())
 
     @cached_property
-    def _others(self) -> Mapping[str, Sequence[BaseRoute]]:
+    def _candidates(self) -> Mapping[str, Sequence[BaseRoute]]:
         """Return the routes that may match a path, by its beginning, where a plain route has a placeholder."""
-        beginnings = {_beginning_of(route.path) for route in self._plain() if "{" in route.path}
+        beginnings = {_beginning_of(route.path) for route in self._plain_routes() if "{" in route.path}
         return {
             beginning: [route for route in self._app.routes if _may_match(route, beginning)] for beginning in beginnings
         }
 
     def _find_fixed(self) -> Iterator[tuple[tuple[str, str], Route]]:
         """Return plain routes by method and path, without those that another route comes before."""
-        for route in self._plain():
+        for route in self._plain_routes():
             for method in route.methods or () if "{" not in route.path else ():
                 scope = {"type": "http", "method": method, "path": route.path}
                 if next(each for each in self._app.routes if each.matches(scope)[0] is Match.FULL) is route:
                     yield (method, route.path), route
 
-    def _plain(self) -> Sequence[PlainRoute]:
+    def _plain_routes(self) -> Sequence[PlainRoute]:
         return [route for route in self._app.routes if isinstance(route, PlainRoute)]
 
 

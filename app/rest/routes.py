@@ -79,7 +79,7 @@ class Endpoint:
         self._identify = identify
 
     async def respond(self, request: Request) -> Response:
-        """Run the operation; raise `DomainError`."""
+        """Run the operation, and return its response; raise `DomainError`."""
         actor = await self._identify(request)
         if actor is None and self.operation.scopes:
             raise Unauthenticated(reason="No key was sent.")

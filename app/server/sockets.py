@@ -8,7 +8,7 @@ from contextlib import suppress
 from app import keepalive
 
 FILES_BESIDES = 256
-"""The number of open files of a process besides these connections."""
+"""The number of open files of a process besides its connections to clients, or from a worker to peers."""
 
 
 class PortTaken(Exception):
