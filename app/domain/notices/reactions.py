@@ -38,9 +38,9 @@ INSERT INTO notices AS n
 SELECT f.account_id, u.id, f.kind, f.contact_id, f.subject_id, f.title, f.body, f.count, coalesce(p.in_browser, true),
   CASE WHEN coalesce(p.by_mail, f.is_mailed) THEN f.mail_at END, f.created_at
 FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::bigint[], $8::text[],
-    $9::boolean[], $10::boolean[], $11::timestamptz[], $12::timestamptz[], $13::bigint[])
+    $9::boolean[], $10::boolean[], $11::timestamptz[], $12::timestamptz[], $13::bigint[]) WITH ORDINALITY
   AS f(account_id, kind, contact_id, title, body, count, user_id, actor, is_of_owners, is_mailed, mail_at, created_at,
-    subject_id)
+    subject_id, position)
 {conversations.join("f.contact_id")}
 {accounts.join_people("f.account_id")}
 LEFT JOIN notice_preferences p ON p.user_id = u.id AND p.kind = f.kind
@@ -49,7 +49,7 @@ WHERE CASE WHEN f.is_of_owners THEN {accounts.IS_OWNER}
   AND 'user:' || u.id <> f.actor
   AND {{is_due}}
   AND (coalesce(p.in_browser, true) OR coalesce(p.by_mail, f.is_mailed))
-ORDER BY u.id, f.contact_id
+ORDER BY u.id, f.contact_id, f.position
 ON CONFLICT (user_id, contact_id) WHERE kind = 'new_message' AND read_at IS NULL
 DO UPDATE SET count = n.count + excluded.count, created_at = greatest(n.created_at, excluded.created_at),
   subject_id = greatest(n.subject_id, excluded.subject_id)
