@@ -67,8 +67,8 @@ class Run:
     requests: Iterator[bytes]
     begin: float
     end: float
-    times: list[float] = field(default_factory=list[float])
-    statuses: Counter[str] = field(default_factory=Counter[str])
+    times: list[float] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
     refusal: str = ""
 
     @classmethod

@@ -31,8 +31,8 @@ COUNT_DELIVERED = "SELECT count(*) FROM messages WHERE status = 'delivered'"
 class Figures:
     """The results of the rounds: texts per second, and the CPU time of a text in microseconds by process."""
 
-    rates: list[float] = field(default_factory=list[float])
-    cpu: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    rates: list[float] = field(default_factory=list)
+    cpu: dict[str, list[float]] = field(default_factory=dict)
 
     def note(self, texts: int, seconds: float, cpu: Mapping[str, float]) -> None:
         """Add a round."""

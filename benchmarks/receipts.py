@@ -48,8 +48,8 @@ COUNT_APPLIED = "SELECT count(*) FROM receipts"
 class Figures:
     """The results of the rounds: requests per second, and the CPU time of a request in microseconds."""
 
-    rates: list[float] = field(default_factory=list[float])
-    cpu: list[float] = field(default_factory=list[float])
+    rates: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

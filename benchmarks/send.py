@@ -38,8 +38,8 @@ class Rounds:
     """The results of one program by round; `cpu` is the CPU time of its process for one send, in microseconds."""
 
     name: str
-    results: list[Result] = field(default_factory=list[Result])
-    cpu: list[float] = field(default_factory=list[float])
+    results: list[Result] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
 
     def run(self, process: Process, requests: Sequence[bytes]) -> None:
         """Measure one round."""

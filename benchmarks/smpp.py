@@ -32,8 +32,8 @@ MESSAGES = 5_000
 class Figures:
     """The results of the rounds: submits a second, and the CPU time of one in microseconds."""
 
-    rates: list[float] = field(default_factory=list[float])
-    cpu: list[float] = field(default_factory=list[float])
+    rates: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
 
     async def measure(self, submit_all: Callable[[], Awaitable[None]]) -> None:
         """Measure one round of `MESSAGES`."""

@@ -152,8 +152,8 @@ class Binds:
     services: Services
     holder: str
     _connections: OpenConnections = field(init=False)
-    _held: dict[str, Bind] = field(init=False, default_factory=dict[str, Bind])
-    _stopping: set[asyncio.Task[None]] = field(init=False, default_factory=set[asyncio.Task[None]])
+    _held: dict[str, Bind] = field(init=False, default_factory=dict)
+    _stopping: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Follow the connections of the role."""

@@ -48,8 +48,8 @@ class Resources:
     """The resources and the completions of the service."""
 
     executor: Executor
-    found: list[CompiledResource] = field(default_factory=list[CompiledResource])
-    completions: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    found: list[CompiledResource] = field(default_factory=list)
+    completions: dict[str, Operation] = field(default_factory=dict)
 
     def find(self, uri: str) -> CompiledResource | None:
         """Return the resource of a URI."""

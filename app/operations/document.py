@@ -93,7 +93,7 @@ class Operation:
     command: str | None = None
     resource: Resource | None = None
     completes: tuple[str, ...] = ()
-    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    arguments: Mapping[str, str] = field(default_factory=dict)
     """The variable of each argument of the root field, and of each member of one: `contacts.ids`, `ids`."""
 
     @property

@@ -46,7 +46,7 @@ class Variable:
     header: str | None = None
     attested: str | None = None
     positional: bool = False
-    types: Mapping[str, Json] = field(default_factory=dict[str, Json], repr=False, compare=False)
+    types: Mapping[str, Json] = field(default_factory=dict, repr=False, compare=False)
     """The named types of the operation, to which `schema` may refer."""
 
     @property

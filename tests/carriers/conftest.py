@@ -88,7 +88,7 @@ class Bench:
     account: Opened
     number_id: int
     simulator: Simulator | Smsc | None
-    sent: dict[str, int] = field(default_factory=dict[str, int])
+    sent: dict[str, int] = field(default_factory=dict)
 
     @property
     def pool(self) -> Pool:

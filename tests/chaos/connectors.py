@@ -77,9 +77,9 @@ class Exchange:
     number: str
     address: str
     chance: random.Random
-    asked: dict[str, str] = field(default_factory=dict[str, str])
-    said: list[str] = field(default_factory=list[str])
-    booked: dict[str, int] = field(default_factory=dict[str, int])
+    asked: dict[str, str] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    booked: dict[str, int] = field(default_factory=dict)
     edits: int = 0
     is_over: bool = False
 

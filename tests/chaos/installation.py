@@ -51,9 +51,9 @@ class Installation:
     chance: random.Random
     process: Process = field(init=False)
     key: str = ""
-    answers: dict[str, int] = field(default_factory=dict[str, int])
-    refused: Counter[int] = field(default_factory=Counter[int])
-    outages: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    answers: dict[str, int] = field(default_factory=dict)
+    refused: Counter[int] = field(default_factory=Counter)
+    outages: list[tuple[float, str]] = field(default_factory=list)
     is_over: bool = False
 
     @property

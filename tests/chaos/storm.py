@@ -69,12 +69,12 @@ class Storm:
     services: Services
     account_id: int
     web: Process
-    workers: list[Process] = field(default_factory=list[Process])
-    ids: list[int] = field(default_factory=list[int])
+    workers: list[Process] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
     killed: int = 0
     cuts: int = 0
     unavailable: int = 0
-    from_number: dict[str, int] = field(default_factory=dict[str, int])
+    from_number: dict[str, int] = field(default_factory=dict)
 
     async def send(self, count: int) -> None:
         """Send messages concurrently; of those of the sandbox, one in twenty goes to a number that fails."""

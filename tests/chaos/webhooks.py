@@ -51,10 +51,10 @@ class Subscriber:
     chance: random.Random
     failing: float = 0.1
     silent: float = 0.02
-    secrets: dict[str, str] = field(default_factory=dict[str, str])
-    acknowledged: Counter[str] = field(default_factory=Counter[str])
-    first_seen: dict[str, dict[int, list[int]]] = field(default_factory=dict[str, dict[int, list[int]]])
-    seen: set[str] = field(default_factory=set[str])
+    secrets: dict[str, str] = field(default_factory=dict)
+    acknowledged: Counter[str] = field(default_factory=Counter)
+    first_seen: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
 
     async def __call__(self, post: Post) -> web.Response:
         """Verify a post; then answer, fail or leave it unanswered."""

@@ -28,7 +28,7 @@ class Running:
     server: uvicorn.Server
     requests: list[tuple[Any, bytes]]
     answer: bytes = b"ok"
-    raws: list["Raw"] = field(default_factory=list["Raw"])
+    raws: list["Raw"] = field(default_factory=list)
     is_released: bool = False
 
     async def connect(self, address: str = "127.0.0.1") -> "Raw":

@@ -26,8 +26,8 @@ class Assistant:
     http: httpx2.AsyncClient
     credential: str | None = None
     address: str = "/mcp"
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    capabilities: dict[str, Any] = field(default_factory=dict[str, Any])
+    headers: dict[str, str] = field(default_factory=dict)
+    capabilities: dict[str, Any] = field(default_factory=dict)
 
     async def post(self, method: str, params: dict[str, Any] | None = None) -> httpx2.Response:
         """Send a request as the version of 2026 has it."""

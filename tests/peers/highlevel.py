@@ -97,23 +97,23 @@ class HighLevelPeer:
     token_seconds: Any = 86399
     limit: Limit = field(default_factory=lambda: Limit(timedelta(seconds=10)))
     key: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
-    contacts: dict[str, Json] = field(default_factory=dict[str, Json])
-    messages: list[Json] = field(default_factory=list[Json])
-    statuses: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
-    notices: list[Delivery] = field(default_factory=list[Delivery])
-    faults: deque[Fault] = field(default_factory=deque[Fault])
-    calls: list[str] = field(default_factory=list[str])
+    contacts: dict[str, Json] = field(default_factory=dict)
+    messages: list[Json] = field(default_factory=list)
+    statuses: dict[str, list[Json]] = field(default_factory=dict)
+    notices: list[Delivery] = field(default_factory=list)
+    faults: deque[Fault] = field(default_factory=deque)
+    calls: list[str] = field(default_factory=list)
     on_call: Callable[[], Awaitable[object]] = lambda: asyncio.sleep(0)
-    broken: set[str] = field(default_factory=set[str])
+    broken: set[str] = field(default_factory=set)
     hides_place: bool = False
     failing: Fault | None = None
-    failed: set[str] = field(default_factory=set[str])
+    failed: set[str] = field(default_factory=set)
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     is_installed: bool = False
     scopes: str = ""
-    _codes: dict[str, Json] = field(default_factory=dict[str, Json])
-    _access: set[str] = field(default_factory=set[str])
-    _refresh: set[str] = field(default_factory=set[str])
+    _codes: dict[str, Json] = field(default_factory=dict)
+    _access: set[str] = field(default_factory=set)
+    _refresh: set[str] = field(default_factory=set)
     _listed: list[Json] | None = None
     _ids: Any = field(default_factory=lambda: itertools.count(1))
 

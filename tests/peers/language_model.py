@@ -28,8 +28,8 @@ class LanguageModel:
     """The ASGI application; each request gets the next answer, the last one again and again."""
 
     answers: Sequence[Answer]
-    requests: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    keys: list[str] = field(default_factory=list[str])
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""

@@ -11,7 +11,7 @@ class Limit:
 
     interval: timedelta
     most: int | None = None
-    _recent: deque[datetime] = field(default_factory=deque[datetime])
+    _recent: deque[datetime] = field(default_factory=deque)
 
     def is_exceeded(self, now: datetime) -> bool:
         """Count a request; return whether those of the interval that ends now are too many."""

@@ -97,7 +97,7 @@ class Facts:
     balance: int = 1
     is_test: bool = False
     signals: frozenset[Signal] = frozenset()
-    turns: Sequence[Turn] = field(default_factory=tuple[Turn, ...])
+    turns: Sequence[Turn] = field(default_factory=tuple)
 
     @property
     def inbound(self) -> list[Turn]:

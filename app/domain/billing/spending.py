@@ -58,7 +58,7 @@ class SpendHistory:
 
     since: datetime
     until: datetime
-    points: Sequence[SpendPoint] = field(default_factory=tuple[SpendPoint, ...])
+    points: Sequence[SpendPoint] = field(default_factory=tuple)
 
     @property
     def spent(self) -> int:

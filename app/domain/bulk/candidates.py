@@ -33,9 +33,9 @@ class Candidate:
 
     number: int
     phone: str = ""
-    fields: dict[str, Any] = field(default_factory=dict[str, Any])
-    tags: list[str] = field(default_factory=list[str])
-    custom: dict[str, Any] = field(default_factory=dict[str, Any])
+    fields: dict[str, Any] = field(default_factory=dict)
+    tags: list[str] = field(default_factory=list)
+    custom: dict[str, Any] = field(default_factory=dict)
     opted_out: bool = False
     reason: str = ""
     contact: AddedContact = field(init=False)

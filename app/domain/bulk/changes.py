@@ -24,8 +24,8 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 class Change:
     """The change of each contact. `assign` tells whether to set the assignee, which may be none."""
 
-    add: list[str] = field(default_factory=list[str])
-    remove: list[str] = field(default_factory=list[str])
+    add: list[str] = field(default_factory=list)
+    remove: list[str] = field(default_factory=list)
     stage: PipelineStage | None = None
     assign: bool = False
     assignee_id: int | None = None

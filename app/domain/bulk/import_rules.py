@@ -39,7 +39,7 @@ class Import:
     wanted: Wanted = field(default_factory=Wanted)
     country: str | None = None
     existing: Existing = Existing.update
-    tags: list[str] = field(default_factory=list[str])
+    tags: list[str] = field(default_factory=list)
     source: str = "import"
     consent: str = ""
     dry_run: bool = False

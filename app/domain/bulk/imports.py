@@ -71,7 +71,7 @@ class Importer:
     """Advances imports. Files that stay open between chunks only save time: any process can continue any import."""
 
     pool: Pool
-    _open: dict[int, OpenFile] = field(default_factory=dict[int, OpenFile])
+    _open: dict[int, OpenFile] = field(default_factory=dict)
 
     async def advance(self, unit: UnitOfWork, job: AccountJob) -> Progress:
         """Find the format and count the rows, then import the next chunk of rows."""

@@ -66,8 +66,8 @@ class StepBatches:
     room: int
     now: datetime
     until: float
-    unwritten: list[Batch] = field(default_factory=list[Batch])
-    versions: dict[str, str] = field(default_factory=dict[str, str])
+    unwritten: list[Batch] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
     """The version that the account had before each one that a batch gave it."""
     is_ended: bool = False
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -100,7 +100,7 @@ class ConcurrentAcceptance:
 
     pool: Pool
     acceptor: SendAcceptor
-    resting: dict[int, float] = field(default_factory=dict[int, float])
+    resting: dict[int, float] = field(default_factory=dict)
     """The time until which the batches of an account are left to `enqueue.accept_locked`."""
 
     async def accept(self, connection: Connection, source: Source, room: int, now: datetime) -> int:

@@ -100,12 +100,12 @@ class Planned:
     times from which the texts may be accepted, None for at once; no rows if none has a time.
     """
 
-    contacts: list[Candidate] = field(default_factory=list[Candidate])
-    prefixes: list[str] = field(default_factory=list[str])
-    texts: list[Text] = field(default_factory=list[Text])
-    reasons: list[str] = field(default_factory=list[str])
-    prices: list[int] = field(default_factory=list[int])
-    due: list[datetime | None] = field(default_factory=list[datetime | None])
+    contacts: list[Candidate] = field(default_factory=list)
+    prefixes: list[str] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    prices: list[int] = field(default_factory=list)
+    due: list[datetime | None] = field(default_factory=list)
 
     @property
     def sent(self) -> "Planned":

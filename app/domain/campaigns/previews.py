@@ -48,17 +48,17 @@ class Tally:
     """The figures of planned texts, summed up chunk by chunk."""
 
     recipients: int = 0
-    excluded: Counter[str] = field(default_factory=Counter[str])
-    histogram: Counter[int] = field(default_factory=Counter[int])
-    encodings: Counter[str] = field(default_factory=Counter[str])
+    excluded: Counter[str] = field(default_factory=Counter)
+    histogram: Counter[int] = field(default_factory=Counter)
+    encodings: Counter[str] = field(default_factory=Counter)
     credits: int = 0
     shortest: Sample | None = None
     longest: Sample | None = None
     incomplete: Sample | None = None
-    chance: list[Sample] = field(default_factory=list[Sample])
-    origins: Counter[Origin] = field(default_factory=Counter[Origin])
-    characters: Counter[str] = field(default_factory=Counter[str])
-    character_credits: Counter[str] = field(default_factory=Counter[str])
+    chance: list[Sample] = field(default_factory=list)
+    origins: Counter[Origin] = field(default_factory=Counter)
+    characters: Counter[str] = field(default_factory=Counter)
+    character_credits: Counter[str] = field(default_factory=Counter)
     _random: random.Random = field(default_factory=lambda: random.Random(0))
 
     def add(self, planned: Planned) -> None:

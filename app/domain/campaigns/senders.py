@@ -58,7 +58,7 @@ class Senders:
     """The active numbers of an account, and the parts that wait at each."""
 
     numbers: Mapping[str, Sender]
-    load: Counter[str] = field(default_factory=Counter[str])
+    load: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     async def read(cls, connection: Connection, account_id: int, campaign_id: int, forced_id: int | None) -> Self:

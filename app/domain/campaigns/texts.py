@@ -50,7 +50,7 @@ class Texts:
     _names: list[str] = field(init=False)
     _custom: list[str] = field(init=False)
     _pick: Callable[[Sequence[Any]], Hashable] = field(init=False)
-    _kept: dict[Hashable, Text] = field(init=False, default_factory=dict[Hashable, Text])
+    _kept: dict[Hashable, Text] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Find the columns that the text depends on."""

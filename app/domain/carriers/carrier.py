@@ -193,7 +193,7 @@ class CarrierAccount:
     """
 
     name: str
-    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

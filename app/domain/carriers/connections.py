@@ -109,7 +109,7 @@ class OpenConnections:
     open: Open
     role: str = WORKER
     keys: Sequence[str] | None = None
-    _open: dict[str, OpenConnection] = field(init=False, default_factory=dict[str, OpenConnection])
+    _open: dict[str, OpenConnection] = field(init=False, default_factory=dict)
     _state: str | None = field(init=False, default=None)
     _asked_at: float = field(init=False, default=NEVER)
     _refreshing: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)

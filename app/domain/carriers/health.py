@@ -71,7 +71,7 @@ class Health:
     pool: Pool
     clock: Clock
     tally: Tally = lambda key, result, code: None
-    _counts: dict[Counted, Count] = field(default_factory=dict[Counted, Count])
+    _counts: dict[Counted, Count] = field(default_factory=dict)
     _later: DelayedFlush = field(init=False)
 
     def __post_init__(self) -> None:

@@ -55,7 +55,7 @@ class ConnectionHealth:
     parts_per_second: float = 0.0
     peak_parts_per_second: float = 0.0
     skew_seconds: float | None = None
-    alerts: list[ConnectionAlert] = field(default_factory=list[ConnectionAlert])
+    alerts: list[ConnectionAlert] = field(default_factory=list)
 
 
 async def read(unit: UnitOfWork, ids: Sequence[int]) -> dict[int, ConnectionHealth]:

@@ -63,13 +63,13 @@ class AddedContact:
     first_name: str = ""
     last_name: str = ""
     email: str = ""
-    tags: list[str] = field(default_factory=list[str])
+    tags: list[str] = field(default_factory=list)
     pipeline_stage: str = PipelineStage.new_lead
     source: str = ""
     status: str = ContactStatus.active
     dnd_sms: bool = False
     assignee_id: int | None = None
-    custom_fields: dict[str, Any] = field(default_factory=dict[str, Any])
+    custom_fields: dict[str, Any] = field(default_factory=dict)
     id: int = field(default=0, init=False)
     created_at: datetime = field(init=False)
 

@@ -42,7 +42,7 @@ class NewField:
     key: str
     label: str = ""
     type: CustomFieldType = CustomFieldType.text
-    choices: list[str] = field(default_factory=list[str])
+    choices: list[str] = field(default_factory=list)
 
 
 async def create(unit: UnitOfWork, new: NewField) -> CustomField:

@@ -110,8 +110,8 @@ class ContactFilter:
     status: ContactStatus | None = None
     tag: str | None = None
     assignee_id: int | None = None
-    custom: dict[str, Any] = field(default_factory=dict[str, Any])
-    tags: list[str] = field(default_factory=list[str])
+    custom: dict[str, Any] = field(default_factory=dict)
+    tags: list[str] = field(default_factory=list)
     updated_since: datetime | None = None
 
     def __post_init__(self) -> None:

@@ -66,7 +66,7 @@ class CrmWorker:
     notify: Notify
     ports: Ports
     lease: timedelta = timedelta(seconds=15)
-    _turns: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _turns: set[asyncio.Task[None]] = field(default_factory=set)
     _stopping: bool = False
 
     async def run(self) -> bool:

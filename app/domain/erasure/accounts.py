@@ -57,8 +57,8 @@ class AccountDeletions:
     notify: Notify
     batch: int = BATCH
     prepare: Callable[[int], Awaitable[None]] | None = None
-    _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict[int, tuple[datetime, Place]])
-    _rests: dict[int, datetime] = field(default_factory=dict[int, datetime])
+    _places: dict[int, tuple[datetime, Place]] = field(default_factory=dict)
+    _rests: dict[int, datetime] = field(default_factory=dict)
 
     async def run(self) -> bool:
         """Close the account that has been due longest, or delete one batch of it; return True when more may be due."""

@@ -26,7 +26,7 @@ class Batch:
     connection: Connection
     events: Sequence[OutboxEvent]
     now: datetime
-    topics: set[str] = field(default_factory=set[str])
+    topics: set[str] = field(default_factory=set)
 
     def notify(self, topic: str) -> None:
         """Notify a topic once the transaction is committed."""

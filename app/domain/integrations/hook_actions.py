@@ -45,7 +45,7 @@ class Actions(TypedDict, total=False):
 class Outcome:
     """The values that a test picked from a body, and the effect of an event with it, or the error."""
 
-    picked: dict[str, str] = field(default_factory=dict[str, str])
+    picked: dict[str, str] = field(default_factory=dict)
     result: str = ""
     error: str = ""
 

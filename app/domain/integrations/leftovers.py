@@ -51,7 +51,7 @@ class Leftovers:
 
     database: Database
     tables: Sequence[LeftoverTable]
-    _places: dict[int, tuple[int, tuple[Any, ...]]] = field(default_factory=dict[int, tuple[int, tuple[Any, ...]]])
+    _places: dict[int, tuple[int, tuple[Any, ...]]] = field(default_factory=dict)
 
     async def run(self) -> bool:
         """Delete one batch; return True when more may be due."""

@@ -23,8 +23,8 @@ class Named:
 
     unit: UnitOfWork
     integration: Integration
-    moved: list[int] = field(default_factory=list[int])
-    _rows: dict[str, Booking] = field(default_factory=dict[str, Booking])
+    moved: list[int] = field(default_factory=list)
+    _rows: dict[str, Booking] = field(default_factory=dict)
 
     @classmethod
     async def read(cls, unit: UnitOfWork, integration: Integration, changes: Sequence[Change]) -> Self:

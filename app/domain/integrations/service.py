@@ -34,7 +34,7 @@ class Ports:
 
     tools: Mapping[str, SchedulingTool]
     seal: Seal
-    receivers: Mapping[str, Receiver] = field(default_factory=dict[str, Receiver])
+    receivers: Mapping[str, Receiver] = field(default_factory=dict)
 
 
 class IntegrationFields(TypedDict, total=False):

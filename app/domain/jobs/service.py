@@ -37,8 +37,8 @@ class Progress:
     failed: int = 0
     is_last: bool = False
     total: int | None = None
-    counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    problems: list[str] = field(default_factory=list[str])
+    counts: Mapping[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
 
 
 async def create(unit: UnitOfWork, kind: JobKind, arguments: dict[str, Any], total: int | None = None) -> AccountJob:

@@ -15,7 +15,7 @@ class DelayedFlush:
     flush: Callable[[], Awaitable[None]]
     seconds: float
     _timer: asyncio.TimerHandle | None = None
-    _flushing: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _flushing: set[asyncio.Task[None]] = field(default_factory=set)
 
     def plan(self) -> None:
         """Plan a flush, unless one is planned already."""

@@ -35,11 +35,9 @@ class MicroBatcher(Generic[T, R]):
     limit: int
     key: Callable[[T], Hashable] = no_key
     account: Callable[[T], Hashable] = no_key
-    _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque[tuple[T, asyncio.Future[R]]])
+    _queue: deque[tuple[T, asyncio.Future[R]]] = field(default_factory=deque)
     _running: asyncio.Task[None] | None = None
-    _batches: dict[asyncio.Task[None], Sequence[asyncio.Future[R]]] = field(
-        default_factory=dict[asyncio.Task[None], Sequence[asyncio.Future[R]]]
-    )
+    _batches: dict[asyncio.Task[None], Sequence[asyncio.Future[R]]] = field(default_factory=dict)
 
     async def __call__(self, item: T) -> R:
         """Return the item's result after its batch is served."""

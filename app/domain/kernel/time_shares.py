@@ -17,7 +17,7 @@ class TimeShares:
     """
 
     timer: Callable[[], float] = time.perf_counter
-    _used: dict[int, float] = field(default_factory=dict[int, float])
+    _used: dict[int, float] = field(default_factory=dict)
     _least: float = 0.0
 
     def choose(self, accounts: Collection[int]) -> frozenset[int]:

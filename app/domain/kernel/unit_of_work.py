@@ -58,7 +58,7 @@ class UnitOfWork:
     sessions: Sessions
     actor: Actor
     clock: Clock
-    topics: set[str] = field(default_factory=set[str])
+    topics: set[str] = field(default_factory=set)
     reads_alone: bool = False
     _session: AsyncSession | None = None
     _connection: AsyncConnection | None = None

@@ -293,7 +293,7 @@ class NumberCursor:
     """
 
     _after: list[tuple[str, str]] = field(default_factory=lambda: [FIRST] * len(LANES))
-    _ended: set[int] = field(default_factory=set[int])
+    _ended: set[int] = field(default_factory=set)
 
     @property
     def has_more(self) -> bool:

@@ -72,7 +72,7 @@ class Buckets:
     rates: Mapping[Bucket, float | None]
     unknown: Sequence[Bucket]
     now: datetime
-    _free_at: dict[Bucket, datetime] = field(default_factory=dict[Bucket, datetime])
+    _free_at: dict[Bucket, datetime] = field(default_factory=dict)
 
     async def lock(self, connection: Connection) -> None:
         """Lock the buckets until the transaction ends; add those that do not exist yet."""

@@ -58,7 +58,7 @@ class Reservations:
     """The tokens that the sends of one batch reserve, in the transaction that accepts them."""
 
     now: datetime
-    _states: dict[tuple[str, int], _State] = field(default_factory=dict[tuple[str, int], _State])
+    _states: dict[tuple[str, int], _State] = field(default_factory=dict)
     _seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict[str, float](float))
 
     async def read(self, connection: Connection, wanted: Iterable[Wanted]) -> None:

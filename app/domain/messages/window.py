@@ -39,9 +39,9 @@ class Window:
     """
 
     size: int
-    accounts: Counter[int] = field(default_factory=Counter[int])
-    carriers: Counter[str] = field(default_factory=Counter[str])
-    _calls: dict[asyncio.Task[None], tuple[int, str]] = field(default_factory=dict[asyncio.Task[None], tuple[int, str]])
+    accounts: Counter[int] = field(default_factory=Counter)
+    carriers: Counter[str] = field(default_factory=Counter)
+    _calls: dict[asyncio.Task[None], tuple[int, str]] = field(default_factory=dict)
     _reserved: int = 0
     _ended: int = 0
     _is_awaited: bool = False

@@ -28,9 +28,9 @@ MAX_LABEL = 100
 class ImportedNumbers:
     """The result of an import: the numbers that were added, those known before, and those that are in use elsewhere."""
 
-    added: list[PhoneNumber] = field(default_factory=list[PhoneNumber])
-    known: list[PhoneNumber] = field(default_factory=list[PhoneNumber])
-    in_use: list[str] = field(default_factory=list[str])
+    added: list[PhoneNumber] = field(default_factory=list)
+    known: list[PhoneNumber] = field(default_factory=list)
+    in_use: list[str] = field(default_factory=list)
 
 
 async def sync(unit: UnitOfWork, ports: Ports, connection: CarrierConnection) -> ImportedNumbers:

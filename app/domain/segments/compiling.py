@@ -57,7 +57,7 @@ class Compiler:
 
     now: datetime
     mark: Mark = named
-    values: list[Any] = field(default_factory=list[Any])
+    values: list[Any] = field(default_factory=list)
 
     @property
     def parameters(self) -> dict[str, Any]:

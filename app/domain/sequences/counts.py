@@ -18,9 +18,9 @@ from app.domain.sequences.models import Enrollment, EnrollmentStatus, Step
 class Counts:
     """The numbers of enrollments of a sequence; the paused ones are active, and `under_way` counts these by version."""
 
-    by_status: Counter[str] = field(default_factory=Counter[str])
-    by_exit_reason: Counter[str] = field(default_factory=Counter[str])
-    under_way: Counter[int] = field(default_factory=Counter[int])
+    by_status: Counter[str] = field(default_factory=Counter)
+    by_exit_reason: Counter[str] = field(default_factory=Counter)
+    under_way: Counter[int] = field(default_factory=Counter)
     paused: int = 0
 
 

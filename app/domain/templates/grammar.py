@@ -51,8 +51,8 @@ class Fault:
 class Parsed:
     """The nodes of a text: literal texts, unescaped, and placeholders. A faulty part is a literal as it is written."""
 
-    nodes: list[str | Placeholder] = field(default_factory=list[str | Placeholder])
-    faults: list[Fault] = field(default_factory=list[Fault])
+    nodes: list[str | Placeholder] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
 
     @property
     def placeholders(self) -> list[Placeholder]:

@@ -36,7 +36,7 @@ class DeliveryWorkers:
     """
 
     shared: Shared
-    _workers: dict[DeliveryWorker, asyncio.Task[None]] = field(default_factory=dict[DeliveryWorker, asyncio.Task[None]])
+    _workers: dict[DeliveryWorker, asyncio.Task[None]] = field(default_factory=dict)
     _renewing: asyncio.Task[None] | None = None
     _stopping: bool = False
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -37,7 +37,7 @@ class Reply:
     error: str = ""
     address: str = ""
     duration: float = 0.0
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     retry_after: float | None = None
 

@@ -57,8 +57,8 @@ class AttemptCounts:
 
     pool: Pool
     clock: Clock
-    _attempts: Counter[Place] = field(default_factory=Counter[Place])
-    _successes: Counter[Place] = field(default_factory=Counter[Place])
+    _attempts: Counter[Place] = field(default_factory=Counter)
+    _successes: Counter[Place] = field(default_factory=Counter)
     _later: DelayedFlush = field(init=False)
 
     def __post_init__(self) -> None:

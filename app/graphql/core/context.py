@@ -43,7 +43,7 @@ class Context:
     pause: Pause | None = None
     as_text: bool = False
     _pauses: Pauses = field(default_factory=Pauses)
-    _loaders: dict[object, Loader[Any]] = field(default_factory=dict[object, Loader[Any]])
+    _loaders: dict[object, Loader[Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Count the pauses that have not ended."""

@@ -99,7 +99,7 @@ class Prepared:
 class Documents:
     """A cache of the last documents, by their text and operation name; invalid ones are not stored."""
 
-    _kept: dict[tuple[str, str | None], Prepared] = field(default_factory=dict[tuple[str, str | None], Prepared])
+    _kept: dict[tuple[str, str | None], Prepared] = field(default_factory=dict)
     _tokens: int = 0
 
     def find(self, text: str, name: str | None) -> Prepared | None:

@@ -50,8 +50,8 @@ class Run:
 
     context: Context
     arguments: Sequence[Values]
-    lists: list["Lists"] = dataclasses.field(default_factory=list["Lists"])
-    levels: dict["Field", "Level"] = dataclasses.field(default_factory=dict["Field", "Level"])
+    lists: list["Lists"] = dataclasses.field(default_factory=list)
+    levels: dict["Field", "Level"] = dataclasses.field(default_factory=dict)
 
     def postpone(self, field: "Field", sources: Sequence[Any], answers: Sequence[Values]) -> None:
         """Leave an awaited field of objects until all lists of the level are complete."""

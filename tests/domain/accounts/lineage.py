@@ -41,10 +41,10 @@ SERVICE = "service"
 class Model:
     """Names of credentials and hooks, the creators of each, and those that have ended directly."""
 
-    creators: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    expires: dict[str, datetime] = field(default_factory=dict[str, datetime])
-    successors: dict[str, str] = field(default_factory=dict[str, str])
-    revoked: set[str] = field(default_factory=set[str])
+    creators: dict[str, set[str]] = field(default_factory=dict)
+    expires: dict[str, datetime] = field(default_factory=dict)
+    successors: dict[str, str] = field(default_factory=dict)
+    revoked: set[str] = field(default_factory=set)
     is_suspended: bool = False
 
     def make(self, name: str, actor: str) -> None:
@@ -107,13 +107,13 @@ class Lineage:
     account: Opened
     model: Model = field(default_factory=Model)
     clock: SetClock = field(default_factory=SetClock)
-    actors: dict[str, Actor] = field(default_factory=dict[str, Actor])
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    hooks: dict[str, int] = field(default_factory=dict[str, int])
-    uses: dict[str, tuple[Actor, datetime]] = field(default_factory=dict[str, tuple[Actor, datetime]])
+    actors: dict[str, Actor] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    hooks: dict[str, int] = field(default_factory=dict)
+    uses: dict[str, tuple[Actor, datetime]] = field(default_factory=dict)
     """The credential of each hook, and the time of its use, which jobs and campaigns store."""
-    clients: dict[str, Client] = field(default_factory=dict[str, Client])
-    invited: dict[str, Invitation] = field(default_factory=dict[str, Invitation])
+    clients: dict[str, Client] = field(default_factory=dict)
+    invited: dict[str, Invitation] = field(default_factory=dict)
 
     @classmethod
     async def open(cls, services: Services) -> "Lineage":

@@ -31,7 +31,7 @@ class Chat:
     later: timedelta = timedelta()
     count: int = 0
     phone: str = PHONE
-    replies: list[str] = field(default_factory=list[str])
+    replies: list[str] = field(default_factory=list)
 
     @property
     def clock(self) -> Later:

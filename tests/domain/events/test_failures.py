@@ -31,10 +31,10 @@ class Reacting:
 
     services: Services
     clock: Moving = field(default_factory=Moving)
-    bad: set[str] = field(default_factory=set[str])
+    bad: set[str] = field(default_factory=set)
     runs: int = 0
-    reported: list[str] = field(default_factory=list[str])
-    notified: list[str] = field(default_factory=list[str])
+    reported: list[str] = field(default_factory=list)
+    notified: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         reactions = Reaction("early", self.mark), Reaction("fragile", self.fail), Reaction("late", self.mark)

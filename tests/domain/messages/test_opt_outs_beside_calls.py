@@ -56,7 +56,7 @@ class Withdrawal:
     commits: str
     written: asyncio.Event = field(default_factory=asyncio.Event)
     may_commit: asyncio.Event = field(default_factory=asyncio.Event)
-    visited: set[str] = field(default_factory=set[str])
+    visited: set[str] = field(default_factory=set)
     is_committed: bool = False
     running: asyncio.Task[None] | None = None
 

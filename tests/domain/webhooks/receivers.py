@@ -80,7 +80,7 @@ class Receiver:
 
     url: str = ""
     respond: Respond = ok
-    posts: list[Post] = field(default_factory=list[Post])
+    posts: list[Post] = field(default_factory=list)
     busy: int = 0
     most: int = 0
 

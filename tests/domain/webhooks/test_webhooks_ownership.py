@@ -88,8 +88,8 @@ class Cast:
 
     services: Services
     actors: dict[str, Actor]
-    hooks: dict[str, int] = field(default_factory=dict[str, int])
-    deliveries: dict[str, int] = field(default_factory=dict[str, int])
+    hooks: dict[str, int] = field(default_factory=dict)
+    deliveries: dict[str, int] = field(default_factory=dict)
 
     async def run(self, text: str, actor: str) -> Any:
         """Run an operation; return its value, or the code of the refusal."""

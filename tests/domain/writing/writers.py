@@ -20,7 +20,7 @@ class Typist:
     model: str | None = "gpt"
     refuses: bool = False
     before: Callable[[], Awaitable[None]] | None = None
-    briefs: list[Brief] = field(default_factory=list[Brief])
+    briefs: list[Brief] = field(default_factory=list)
 
     def check(self, brief: Brief) -> None:
         """Refuse if it is to."""

@@ -71,7 +71,7 @@ class Authentication:
     attempts: Attempts
     tokens: Tokens
     delays: Delays = field(default_factory=Delays)
-    _notes: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _notes: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def close(self) -> None:
         """Wait until the audit entries of refusals are written."""

@@ -21,7 +21,7 @@ class Delays:
     """Delays attempts and counts those being delayed; the key None holds the total."""
 
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _held: Counter[str | None] = field(default_factory=Counter[str | None])
+    _held: Counter[str | None] = field(default_factory=Counter)
 
     @property
     def held(self) -> int:

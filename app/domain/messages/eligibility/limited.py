@@ -115,7 +115,7 @@ class AccountTimings:
     now: datetime
     limits: AccountLimits
     book: Rulebook
-    _open: dict[tuple[str, str | None], Timing] = field(default_factory=dict[tuple[str, str | None], Timing])
+    _open: dict[tuple[str, str | None], Timing] = field(default_factory=dict)
 
     @classmethod
     async def read(cls, connection: Connection, account_id: int, now: datetime) -> "AccountTimings":
@@ -159,11 +159,9 @@ class LimitedBatch:
     """The limited texts of a batch that is accepted; each counts for those after it."""
 
     now: datetime
-    _recipients: dict[tuple[int, str], Recipient] = field(default_factory=dict[tuple[int, str], Recipient])
-    _attempts: dict[tuple[int, str], list[datetime]] = field(default_factory=dict[tuple[int, str], list[datetime]])
-    _taken: list[tuple[int, int, str, Timing, datetime]] = field(
-        default_factory=list[tuple[int, int, str, Timing, datetime]]
-    )
+    _recipients: dict[tuple[int, str], Recipient] = field(default_factory=dict)
+    _attempts: dict[tuple[int, str], list[datetime]] = field(default_factory=dict)
+    _taken: list[tuple[int, int, str, Timing, datetime]] = field(default_factory=list)
 
     @property
     def latest(self) -> datetime:

@@ -162,8 +162,8 @@ class Application:
     waits: bool = False
     has_matched: bool = False
     actor: str | None = None
-    messages: dict[int, ReportedMessage] = field(default_factory=dict[int, ReportedMessage])
-    balances: dict[int, int] = field(default_factory=dict[int, int])
+    messages: dict[int, ReportedMessage] = field(default_factory=dict)
+    balances: dict[int, int] = field(default_factory=dict)
 
     @property
     def has_events(self) -> bool:

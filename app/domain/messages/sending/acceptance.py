@@ -112,11 +112,11 @@ class Batch:
     connections: OpenConnections
     waits: bool = False
     flushes_late: bool = False
-    accounts: dict[int, Sender] = field(default_factory=dict[int, Sender])
-    balances: dict[int, int] = field(default_factory=dict[int, int])
-    holding: set[Condition] = field(default_factory=set[Condition])
-    accepted: list[AcceptedSend] = field(default_factory=list[AcceptedSend])
-    events: list[Recorded] = field(default_factory=list[Recorded])
+    accounts: dict[int, Sender] = field(default_factory=dict)
+    balances: dict[int, int] = field(default_factory=dict)
+    holding: set[Condition] = field(default_factory=set)
+    accepted: list[AcceptedSend] = field(default_factory=list)
+    events: list[Recorded] = field(default_factory=list)
     reservations: Reservations = field(init=False)
     limited: LimitedBatch = field(init=False)
 

@@ -115,7 +115,7 @@ class ShortMessage:
     registered_delivery: int = 0
     protocol_id: int = 0
     service_type: str = ""
-    tlvs: Mapping[int, bytes] = field(default_factory=dict[int, bytes])
+    tlvs: Mapping[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
