@@ -25,7 +25,7 @@ def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
 
     `unnest` gives null for the elements that a column lacks.
     """
-    return () if all(value == usual for value in values) else values
+    return () if values.count(usual) == len(values) else values
 
 
 def integers(values: Iterable[int | None]) -> str:

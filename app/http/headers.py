@@ -1,5 +1,7 @@
 """Security headers of all responses: no sniffing, no framing, no caching, no referrer."""
 
+from collections.abc import Awaitable
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DEFAULTS = (
@@ -19,17 +21,16 @@ class SafeHeaders:
         self._app = app
         self._headers = (*DEFAULTS, HTTPS_ONLY) if https else DEFAULTS
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Handle a request and add the missing headers to its response."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
 
-        async def complete(message: Message) -> None:
+        def complete(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 present = {name.lower() for name, _ in message.get("headers", ())}
                 added = [header for header in self._headers if header[0] not in present]
                 message["headers"] = [*message.get("headers", ()), *added]
-            await send(message)
+            return send(message)
 
-        await self._app(scope, receive, complete)
+        return self._app(scope, receive, complete)

@@ -1,5 +1,7 @@
 """In development, refuses requests for hosts other than loopback."""
 
+from collections.abc import Awaitable
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.domain.kernel.errors import InvalidHost
@@ -17,19 +19,17 @@ class LoopbackOnly:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Handle requests for a loopback host."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name in NAMES]
         foreign = [host for host in hosts if not is_loopback_authority(host)]
         if not foreign:
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http":
+            return self._app(scope, receive, send)
+        if scope["type"] == "http":
             raise InvalidHost(host=foreign[0])
-        else:
-            await _refuse_handshake(InvalidHost(host=foreign[0]), receive, send)
+        return _refuse_handshake(InvalidHost(host=foreign[0]), receive, send)
 
 
 async def _refuse_handshake(error: InvalidHost, receive: Receive, send: Send) -> None:

@@ -5,6 +5,7 @@ the memory of the process, and refuses nothing.
 """
 
 import asyncio
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from time import monotonic
 
@@ -39,20 +40,19 @@ class Paced:
         self._full_at: dict[str, float] = {}
         self._delayed = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Handle a request, and delay the start of its response if necessary."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
         _AUTHENTICATED.set(False)
         address = scope["client"][0] if scope.get("client") else ""
 
-        async def begin(message: Message) -> None:
+        def begin(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start" and not _AUTHENTICATED.get() and self._is_hasty(address):
-                await self._delay()
-            await send(message)
+                return self._send_later(send, message)
+            return send(message)
 
-        await self._app(scope, receive, begin)
+        return self._app(scope, receive, begin)
 
     def _is_hasty(self, address: str) -> bool:
         """Count a response; return whether the network, or a wider one, has exceeded its rate."""
@@ -64,6 +64,10 @@ class Paced:
         while len(self._full_at) > MAX_NETWORKS:
             del self._full_at[next(iter(self._full_at))]
         return hasty
+
+    async def _send_later(self, send: Send, message: Message) -> None:
+        await self._delay()
+        await send(message)
 
     async def _delay(self) -> None:
         if self._delayed >= MAX_DELAYED:

@@ -49,12 +49,11 @@ class ShortWay:
         self._app = app
         self._serve = guard(_serve)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Handle a request."""
         if scope["type"] != "http" or scope.get("root_path") or not self._match(scope):
-            await self._app(scope, receive, send)
-        else:
-            await self._serve(scope, receive, send)
+            return self._app(scope, receive, send)
+        return self._serve(scope, receive, send)
 
     def _match(self, scope: Scope) -> bool:
         """Return whether a plain route serves a request; add it and its parameters to the scope."""
@@ -119,5 +118,5 @@ def _may_match(route: BaseRoute, beginning: str) -> bool:
     return own == beginning or "{" in own
 
 
-async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
-    await scope["route"].app(scope, receive, send)
+def _serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    return scope["route"].app(scope, receive, send)

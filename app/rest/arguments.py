@@ -39,6 +39,7 @@ class Reader:
         self._body = Acceptor(places.body, forms=places.forms) if places.body else None
         self._headers = Acceptor(replace(variable, name=header) for header, variable in places.headers.items())
         self._names = {header: variable.name for header, variable in places.headers.items()}
+        self._needs_headers = any(variable.required for variable in places.headers.values())
         self._sent_names = {header.lower().encode(): header for header in places.headers}
 
     async def read_body(self, request: Request) -> bytearray:
@@ -71,6 +72,8 @@ class Reader:
         """Return the variables of headers; of a header that was sent more than once, the first one counts."""
         known = self._sent_names
         sent = {known[key]: [value.decode("latin-1")] for key, value in reversed(headers) if key in known}
+        if not sent and not self._needs_headers:
+            return {}
         return {self._names[name]: value for name, value in self._headers.texts(sent).items()}
 
 

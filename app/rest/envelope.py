@@ -111,10 +111,10 @@ class UncaughtErrors:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
 
-        async def watched(message: Message) -> None:
+        def watched(message: Message) -> Awaitable[None]:
             nonlocal begun
             begun = True
-            await send(message)
+            return send(message)
 
         try:
             await self._app(scope, receive, watched)

@@ -17,12 +17,18 @@ def check(version: str, url: bytes, headers: Sequence[tuple[bytes, bytes]], most
 
     Ambiguous requests are refused because a proxy may parse them differently (request smuggling, host confusion).
     """
-    if len(url) + sum(len(name) + len(value) + 4 for name, value in headers) > most_bytes:
+    size = len(url)
+    found: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
+    for name, value in headers:
+        size += len(name) + len(value) + 4
+        if name in found:
+            found[name].append(value)
+    if size > most_bytes:
         raise HeadersTooLarge()
     if version not in VERSIONS:
         raise InvalidRequest(reason="The version of HTTP is not 1.0 or 1.1")
-    _check_target(url, _check_host(version, headers))
-    _check_length(version, headers)
+    _check_target(url, _check_host(version, found[b"host"]))
+    _check_length(version, found[b"content-length"], found[b"transfer-encoding"])
 
 
 def names_websocket(headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -49,8 +55,7 @@ def check_has_no_body(headers: Sequence[tuple[bytes, bytes]]) -> None:
         raise InvalidRequest(reason="A request with Upgrade must not have a body")
 
 
-def _check_host(version: str, headers: Sequence[tuple[bytes, bytes]]) -> bytes:
-    hosts = [value for name, value in headers if name == b"host"]
+def _check_host(version: str, hosts: Sequence[bytes]) -> bytes:
     if not hosts and version == "1.0":
         return b""
     if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
@@ -68,9 +73,7 @@ def _check_target(url: bytes, host: bytes) -> None:
         raise InvalidRequest(reason="The target of a request must be a path of the host in its Host header")
 
 
-def _check_length(version: str, headers: Sequence[tuple[bytes, bytes]]) -> None:
-    lengths = [value for name, value in headers if name == b"content-length"]
-    encodings = [value for name, value in headers if name == b"transfer-encoding"]
+def _check_length(version: str, lengths: Sequence[bytes], encodings: Sequence[bytes]) -> None:
     chunked = version == "1.1" and not lengths and [each.lower() for each in encodings] == [b"chunked"]
     if len(lengths) > 1 or (encodings and not chunked):
         raise InvalidRequest(reason="The body must have one length: one Content-Length, or chunked encoding")

@@ -77,11 +77,11 @@ class RequestTelemetry:
         echo = (HEADER, request_id.encode())
         started = time.perf_counter()
 
-        async def answer(message: Message) -> None:
+        def answer(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *_EXTRA.get(), echo]
                 self._record(scope, message["status"], time.perf_counter() - started)
-            await send(message)
+            return send(message)
 
         await self._app(scope, receive, answer)
 

@@ -99,11 +99,11 @@ class SendRequest:
     phone: Phone | None
     parts: Parts
     fingerprint: str
+    account_id: int = field(init=False)
 
-    @property
-    def account_id(self) -> int:
-        """Return the account that sends."""
-        return self.actor.account_id
+    def __post_init__(self) -> None:
+        """Keep the account that sends: it is read more than ten times."""
+        self.account_id = self.actor.account_id
 
     @property
     def key(self) -> str | None:

@@ -169,7 +169,7 @@ class _Compiler:
 
     def _completion(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:
         if isinstance(kind, GraphQLNonNull):
-            return complete_present(self._value_completion(kind.of_type, nodes), kind)
+            return complete_present(self._value_completion(kind.of_type, nodes), kind, KEPT.get(kind.of_type))
         return complete_nullable(self._value_completion(kind, nodes))
 
     def _value_completion(self, kind: GraphQLOutputType, nodes: Sequence[FieldNode]) -> Complete:

@@ -11,11 +11,15 @@ from strawberry.types import get_object_definition
 from app.graphql.execution.plans import Column, Complete, Field, Lists, Run, are_texts
 
 
-def complete_present(complete: Complete, kind: GraphQLNonNull[Any]) -> Complete:
-    """Return the completion of a type that is never null."""
+def complete_present(complete: Complete, kind: GraphQLNonNull[Any], kept: type | None) -> Complete:
+    """Return the completion of a type that is never null, and shows values of the class `kept` as they are."""
+    unchanged = {kept}
 
     def present(values: Column, run: Run) -> Column:
-        if _has_null(values):
+        classes = set(map(type, values))
+        if classes == unchanged:
+            return values
+        if NoneType in classes:
             raise TypeError(f"Cannot return null where {kind} is promised.")
         return complete(values, run)
 
@@ -26,16 +30,12 @@ def complete_nullable(complete: Complete) -> Complete:
     """Return the completion of a type whose values may be null."""
 
     def nullable(values: Column, run: Run) -> Column:
-        if not _has_null(values):
+        if NoneType not in set(map(type, values)):
             return complete(values, run)
         found = iter(complete([value for value in values if value is not None], run))
         return [None if value is None else next(found) for value in values]
 
     return nullable
-
-
-def _has_null(values: Column) -> bool:
-    return NoneType in set(map(type, values))
 
 
 def complete_leaves(write: Callable[[Any], Any], kept: type | None) -> Complete:
