@@ -10,6 +10,7 @@ from app.domain.bulk import field_deletions
 from app.domain.contacts import custom_fields, models
 from app.domain.contacts.custom_fields import MAX_CHOICE, MAX_CHOICES, MAX_FIELDS, MAX_LABEL, MAX_TEXT, NewField
 from app.domain.contacts.models import CustomFieldType
+from app.domain.kernel.errors import InvalidInput
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -76,8 +77,14 @@ class CustomValue:
 
 
 def texts_of(values: Sequence[CustomValue]) -> dict[str, str | None]:
-    """Return the texts of values by key."""
-    return {each.key: each.value for each in values}
+    """Return the texts of values by key; raise `InvalidInput` for two values of one field."""
+    texts: dict[str, str | None] = {}
+    for each in values:
+        if each.key in texts:
+            name = f"custom.{each.key[:40]}"
+            raise InvalidInput(reason=f"{name} is given twice. Give each field once.", field=name)
+        texts[each.key] = each.value
+    return texts
 
 
 async def values_of(info: Info, account_id: int, values: Mapping[str, Any]) -> list[CustomFieldValue]:

@@ -10,7 +10,7 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.factories.accounts import API_KEYS
-from tests.factories.contacts import id_of_contact
+from tests.factories.contacts import CONTACTS, id_of_contact
 from tests.factories.jobs import ACCOUNT_JOBS
 from tests.graphql.calls import codes, post
 
@@ -239,6 +239,25 @@ async def test_a_filter_by_a_value_that_no_contact_can_have_is_refused_at_once_a
     assert codes(refused) == ["invalid_input"]
     assert refused.json()["errors"][0]["extensions"]["field"].endswith(f"custom.{value['key']}")
     assert await ACCOUNT_JOBS.count(services) == 0
+
+
+ADD_WITH_VALUES = """
+mutation ($of: [CustomValue!]) { create_contact(contact: {phone: "+12025550143", custom_fields: $of}) { id } }
+"""
+
+
+@pytest.mark.parametrize("query", [*OF_VALUES, ADD_WITH_VALUES])
+async def test_two_values_of_one_custom_field_are_refused_and_change_nothing(
+    services: Services, api: httpx2.AsyncClient, query: str
+) -> None:
+    await ask(api, 'mutation { create_custom_field(key: "city", type: text) { id } }')
+    twice = [{"key": "city", "value": "Bonn"}, {"key": "city", "value": "Berlin"}]
+
+    refused = await post(api, {"query": query, "variables": {"of": twice}})
+
+    assert codes(refused) == ["invalid_input"]
+    assert refused.json()["errors"][0]["message"] == "custom.city is given twice. Give each field once."
+    assert (await ACCOUNT_JOBS.count(services), await CONTACTS.count(services)) == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["", "  "])

@@ -7,13 +7,16 @@ from app.domain.kernel.errors import InvalidInput
 
 MAX_LENGTH, MAX_VALUE = 200, 2000
 
+ROOT = "$."
+"""The beginning of a path in JSONPath (RFC 9535); here a path needs none."""
+
 _path = re.compile(r"[^.\[\]]+(?:\[\d{1,4}\])*(?:\.[^.\[\]]+(?:\[\d{1,4}\])*)*")
 _step = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 def check(path: str, field: str) -> str:
-    """Return a trimmed path; raise `InvalidInput`."""
-    path = path.strip()
+    """Return a trimmed path, without the root of JSONPath; raise `InvalidInput`."""
+    path = path.strip().removeprefix(ROOT)
     if len(path) > MAX_LENGTH or not _path.fullmatch(path):
         raise InvalidInput(
             reason=f"{field} must be a path such as contact.phones[0].value, of at most {MAX_LENGTH} characters.",

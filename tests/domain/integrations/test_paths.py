@@ -41,8 +41,12 @@ def test_each_value_is_picked_by_its_path(body: Any) -> None:
     read = orjson.loads(orjson.dumps(body))
 
     for path, value in leaves(read):
-        if path == path.strip() and len(path) <= paths.MAX_LENGTH:
+        if path == path.strip().removeprefix(paths.ROOT) and len(path) <= paths.MAX_LENGTH:
             assert paths.pick(read, paths.check(path, "phone")) == shown(value)
+
+
+def test_a_path_may_begin_with_the_root_of_jsonpath() -> None:
+    assert [paths.check(path, "phone") for path in ("$.order.phone", " $.phone ", "$")] == ["order.phone", "phone", "$"]
 
 
 @given(body=BODIES, path=st.text(max_size=30) | st.text("a.[]01", max_size=30))
