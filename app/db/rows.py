@@ -20,12 +20,12 @@ async def find(source: Connection | Pool, shape: Callable[..., R], statement: st
     return None if row is None else shape(**row)
 
 
-def unless_all(values: Sequence[object], usual: object) -> Sequence[object]:
-    """Return an empty column for values that are all as usual, since each element of an array that is passed costs.
+def unless_all(values: Sequence[object], usual: object) -> Sequence[object] | None:
+    """Return no column for values that are all as usual, since each array that is passed costs, and each element of it.
 
     `unnest` gives null for the elements that a column lacks.
     """
-    return () if values.count(usual) == len(values) else values
+    return None if values.count(usual) == len(values) else values
 
 
 def integers(values: Iterable[int | None]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -97,6 +98,13 @@ async def commit(connection: Connection, query: str, *args: Any) -> str:
     async with connection.transaction():
         await connection.fetch(query, *args)
         return await connection.fetchval("SHOW synchronous_commit")
+
+
+async def commit_begun(connection: Connection) -> datetime:
+    """Commit the open transaction of a connection; return the time at which it began."""
+    begun: datetime = await connection.fetchval("SELECT now()")
+    await connection.execute("COMMIT")
+    return begun
 
 
 async def written_wal(connection: Connection) -> int:

@@ -114,8 +114,8 @@ class Batch:
         return replace(self, texts=self.texts[: bisect(spent, balance)])
 
 
-def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object]]:
-    """Return the arguments of `enqueue.TEXTS`: a column is empty where all texts have its usual value."""
+def _columns(texts: Sequence[Free]) -> Iterator[Sequence[object] | None]:
+    """Return the arguments of `enqueue.TEXTS`: there is no column where all texts have its usual value."""
     recipients = [each.recipient for each in texts]
     senders = list(dict.fromkeys(each.sender for each in texts))
     places = {sender.id: place for place, sender in enumerate(senders, 1)}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from app.db import rows
-from app.db.engine import UNREACHABLE, Pool
+from app.db.engine import UNREACHABLE, Connection, Pool
 from app.domain.carriers.carrier import Capabilities, Carrier
 from app.domain.carriers.kinds import Configuration, Open
 from app.domain.carriers.models import WORKER, ConnectionStatus
@@ -126,18 +126,25 @@ class OpenConnections:
         async with self._refreshing:
             if self._asked_at > since:  # another caller has asked meanwhile
                 return
-            asked_at = now()
             try:
                 await self._follow()
             except UNREACHABLE:
                 if self._state is None:
                     raise
-            self._asked_at = asked_at
+                self._asked_at = now()
 
-    async def learn(self, keys: Iterable[str | None]) -> None:
-        """Follow the table anew if one of some keys is unknown: its connection may have been added just now."""
+    async def refresh_on(self, source: Connection, *, anew: bool = False) -> None:
+        """Refresh on a connection that the caller holds: no caller waits for another connection while it has one."""
+        if anew or self._asked_at <= asyncio.get_running_loop().time() - FRESH_SECONDS:
+            await self._follow(source)
+
+    async def learn(self, keys: Iterable[str | None], source: Connection | None = None) -> None:
+        """Follow the table anew if one of some keys is unknown: its connection may have been added just now.
+
+        A caller that holds a connection to the database gives it as the `source`.
+        """
         if any(key is not None and key not in self._open for key in keys):
-            await self.refresh(anew=True)
+            await (self.refresh_on(source, anew=True) if source else self.refresh(anew=True))
 
     def expire(self) -> None:
         """Have the next use ask whether connections have changed."""
@@ -179,17 +186,22 @@ class OpenConnections:
             await connection.retire()
         self._open = {}
 
-    async def _follow(self) -> None:
-        state: str = await self.pool.ask(FIND_STATE)
-        if state == self._state:
-            return
-        found = {row.key: row for row in await rows.fetch(self.pool, ConnectionRow, LOAD)}
+    async def _follow(self, source: Connection | None = None) -> None:
+        asked_at = asyncio.get_running_loop().time()
+        state: str = await (source.fetchval(FIND_STATE) if source else self.pool.ask(FIND_STATE))
+        if state != self._state:
+            await self._open_all(await rows.fetch(source or self.pool, ConnectionRow, LOAD))
+            self._state = state
+        self._asked_at = asked_at
+
+    async def _open_all(self, table: Sequence[ConnectionRow]) -> None:
+        """Open the connections of the table, and close those that were changed or removed."""
+        found = {row.key: row for row in table}
         before = self._open
         self._open = {}
         for key, row in found.items():
             known = before.get(key)
             self._open[key] = before.pop(key) if known and known.row == row else self._try_open(row)
-        self._state = state
         for replaced in before.values():
             await replaced.retire()
 

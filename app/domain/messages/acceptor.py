@@ -5,7 +5,8 @@ One transaction per batch avoids contention for an account's balance; a send the
 transaction.
 
 The commit of a batch does not wait for the disk, so that the next batch can lock its accounts and be decided meanwhile.
-The sends are answered when their batch is on the disk.
+The sends are answered when their batch is on the disk. The transaction of a batch begins when its first send arrives,
+which may be while the batch before it is decided.
 
 A batch does not wait for locks. The sends of an account that another transaction has locked wait in a queue of that
 account and do not delay other accounts.
@@ -32,6 +33,7 @@ from app.domain.messages.sending import explanation
 from app.domain.messages.sending.acceptance import Batch, KeyTaken, Verdict
 from app.domain.messages.sending.bulk import BulkAcceptance
 from app.domain.messages.sending.explanation import Explanation
+from app.domain.messages.sending.transactions import BatchTransactions
 
 MAX_BATCH = 64
 FLUSH = "SELECT pg_logical_emit_message(true, 'messaging', '')"
@@ -62,6 +64,7 @@ class SendAcceptor:
         self, pool: Pool, clock: Clock, notify: Notify, connections: OpenConnections, waiting: int = WAITING
     ) -> None:
         self._pool = pool
+        self._transactions = BatchTransactions(pool)
         self._clock = clock
         self._notify = notify
         self._connections = connections
@@ -88,8 +91,8 @@ class SendAcceptor:
     async def open_bulk(self, connection: Connection, account_id: int, carriers: Iterable[str]) -> BulkAcceptance:
         """Return the acceptance of many texts of an account, through some connections; see `bulk`."""
         wanted = set(carriers)
-        await self._connections.refresh()
-        await self._connections.learn(wanted)
+        await self._connections.refresh_on(connection)
+        await self._connections.learn(wanted, connection)
         most = {key: self._connections.max_segments(key) for key in wanted}
         return await BulkAcceptance.of(connection, account_id, self._clock.now(), most)
 
@@ -102,7 +105,7 @@ class SendAcceptor:
         notifies `messages` and `events` after the commit.
         """
         requests = [SendRequest(send, actor, Phone(send.to), parts, "") for send, parts in sends]
-        await self._connections.refresh()
+        await self._connections.refresh_on(connection)
         batch = Batch(requests, self._clock.now(), self._connections, waits=True)
         return [verdict or Unavailable() for verdict in await batch.decide(connection)]
 
@@ -119,10 +122,13 @@ class SendAcceptor:
         """Wait until every accepted or refused send has its verdict."""
         await self._line.close()
         await self._queues.close()
+        await self._transactions.close()
 
     async def _decide_on(self, request: SendRequest) -> Verdict:
         if request.account_id in self._queues:
             return await self._queues(request.account_id, request)
+        if self._line.load:
+            self._transactions.prepare()
         verdict = await self._line(request)
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
 
@@ -172,12 +178,12 @@ class SendAcceptor:
     async def _decide(
         self, requests: Sequence[SendRequest], *, waits: bool, flushes_late: bool
     ) -> Sequence[Verdict | None]:
-        await self._connections.refresh()
-        batch = Batch(requests, self._clock.now(), self._connections, waits, flushes_late)
         try:
-            async with self._pool.acquire() as connection:
-                async with connection.transaction():
-                    verdicts = await batch.decide(connection)
+            async with self._transactions.open(is_prepared=flushes_late) as connection:
+                await self._connections.refresh_on(connection)
+                batch = Batch(requests, self._clock.now(), self._connections, waits, flushes_late)
+                verdicts = await batch.decide(connection)
+                await connection.execute("COMMIT")
                 self._notify_of(batch)
                 if flushes_late:
                     self._line.proceed()

@@ -142,7 +142,7 @@ class Batch:
             unless_all([request.key for request in self.requests], None),
             unless_all([request.send.keeps_number for request in self.requests], usual=True),
         )
-        await self.connections.learn(row.carrier for row in rows)
+        await self.connections.learn((row.carrier for row in rows), connection)
         await self.reservations.read(connection, _find_claimed(self.requests, rows))
         await self.limited.read(connection, self._find_limited(phones))
         verdicts = [self._decide(*each) for each in zip(self.requests, phones, rows, strict=True)]
