@@ -15,7 +15,7 @@ AT_ONCE = 50
 AT_MOST = 100
 """The most promotional texts in progress: the first urgent text waits for these."""
 
-BESIDE_URGENT = 16
+BESIDE_URGENT = 8
 """The most promotional texts in progress while urgent texts come."""
 
 LONGEST_REST = 0.5
