@@ -108,6 +108,14 @@ def is_broken_off(cause: BaseException) -> bool:
     return isinstance(fault, asyncpg.InterfaceError | asyncpg.InternalClientError) and not isinstance(fault, ValueError)
 
 
+def is_lost(connection: "Connection") -> bool:
+    """Return whether a connection that was acquired from a pool is closed; then asyncpg has released it."""
+    try:
+        return cast(Any, connection).is_closed()
+    except asyncpg.InterfaceError:
+        return True
+
+
 def is_ended(cause: BaseException) -> bool:
     """Return whether a statement failed because its connection had ended."""
     return isinstance(find_fault(cause), ENDED) or is_broken_off(cause)

@@ -189,12 +189,15 @@ class OpenConnections:
     async def _follow(self, source: Connection | None = None) -> None:
         asked_at = asyncio.get_running_loop().time()
         state: str = await (source.fetchval(FIND_STATE) if source else self.pool.ask(FIND_STATE))
-        if state != self._state:
-            await self._open_all(await rows.fetch(source or self.pool, ConnectionRow, LOAD))
-            self._state = state
+        is_known = state == self._state
+        table = () if is_known else await rows.fetch(source or self.pool, ConnectionRow, LOAD)
+        if asked_at < self._asked_at:  # a caller that asked later had its answer before
+            return
         self._asked_at = asked_at
+        if not is_known:
+            await self._open_all(table, state)
 
-    async def _open_all(self, table: Sequence[ConnectionRow]) -> None:
+    async def _open_all(self, table: Sequence[ConnectionRow], state: str) -> None:
         """Open the connections of the table, and close those that were changed or removed."""
         found = {row.key: row for row in table}
         before = self._open
@@ -202,6 +205,7 @@ class OpenConnections:
         for key, row in found.items():
             known = before.get(key)
             self._open[key] = before.pop(key) if known and known.row == row else self._try_open(row)
+        self._state = state
         for replaced in before.values():
             await replaced.retire()
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.db.engine import Pool
 from app.domain.carriers.carrier import Carrier, ConnectionRefused
-from app.domain.carriers.connections import OpenConnections
+from app.domain.carriers.connections import LOAD, OpenConnections
 from app.domain.carriers.kinds import Configuration
 from app.domain.carriers.unusable import UnusableCarrier
 from app.domain.kernel.clock import Clock
@@ -17,6 +17,8 @@ from app.services import Services
 from tests.factories.carriers import CONNECTIONS, add_connection, change_connection
 from tests.factories.clocks import Moving
 from tests.factories.tables import ahead
+from tests.factories.traps import VisitedPool
+from tests.waiting import within
 
 
 class Closing(SandboxCarrier):
@@ -77,6 +79,29 @@ async def test_a_connection_that_another_process_adds_is_known_at_the_next_refre
 
     assert before is None
     assert carrier_of(connections, "second").key == "second"
+
+
+async def test_an_answer_that_comes_late_does_not_replace_a_later_one(connections: OpenConnections, pool: Pool) -> None:
+    loaded, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def visit(query: str, is_after: bool) -> None:
+        if query == LOAD and is_after:
+            loaded.set()
+            await within("the later answer", goes_on.wait())
+
+    await connections.refresh()
+    await add_connection(pool, "second")
+    async with VisitedPool(pool, visit).acquire() as slow, pool.acquire() as quick:
+        late = asyncio.create_task(connections.refresh_on(slow, anew=True))
+        await within("the first answer", loaded.wait())
+        await change_connection(pool, "second", status="paused")
+        await connections.refresh_on(quick, anew=True)
+        goes_on.set()
+        await late
+
+    second = connections.find("second")
+    assert second
+    assert second.row.status == "paused"
 
 
 async def test_a_refresh_leaves_connections_open_that_have_not_changed(

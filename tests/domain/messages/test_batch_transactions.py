@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +11,7 @@ from typing import cast
 import asyncpg
 import pytest
 
-from app.db.engine import Database, Pool, connect
+from app.db.engine import Connection, Database, Pool, connect, is_lost
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Acceptance
@@ -23,7 +24,7 @@ from tests.factories.billing import audit
 from tests.factories.carriers import add_connection
 from tests.factories.contacts import CONTACTS
 from tests.factories.numbers import add_number
-from tests.factories.traps import VisitedPool, commit_begun, open_transactions
+from tests.factories.traps import VisitedPool, commit_begun, lose_connections, open_transactions
 from tests.waiting import until, within
 
 
@@ -92,6 +93,34 @@ async def test_a_prepared_transaction_that_no_batch_needs_ends_and_its_connectio
     assert await open_transactions(pool) == 0
     async with asyncio.timeout(20), small.pool.acquire(), small.pool.acquire():
         pass
+
+
+class Watched:
+    """A pool that keeps the connections which were acquired."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self.acquired = pool, list[Connection]()
+
+    @asynccontextmanager
+    async def acquire(self) -> AsyncGenerator[Connection]:
+        async with self._pool.acquire() as connection:
+            self.acquired.append(connection)
+            yield connection
+
+
+async def test_a_prepared_transaction_whose_connection_was_lost_is_replaced(small: Database, pool: Pool) -> None:
+    watched = Watched(small.pool)
+    transactions = BatchTransactions(cast(Pool, watched))
+    transactions.prepare()
+    await until(partial(has_open_transactions, pool, 1))
+    await lose_connections(pool)
+    await until(lambda: is_lost(watched.acquired[0]))
+    lost_by = datetime.now(UTC)
+
+    async with transactions.open(is_prepared=True) as connection:
+        begun = await commit_begun(connection)
+
+    assert begun > lost_by
 
 
 async def add_contact(transactions: BatchTransactions, account_id: int) -> None:

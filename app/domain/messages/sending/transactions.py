@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
-from app.db.engine import PLAN_ONCE, UNREACHABLE, Connection, Pool
+from app.db.engine import PLAN_ONCE, UNREACHABLE, Connection, Pool, is_lost
 
 Begun = tuple[Connection, AsyncExitStack]
 """A connection in a transaction, and the stack that releases it."""
@@ -46,7 +46,13 @@ class BatchTransactions:
 
     async def _take(self) -> Begun:
         prepared, self._prepared = self._prepared, None
-        return await (prepared or self._begin())
+        if prepared is None:
+            return await self._begin()
+        connection, stack = await prepared
+        if not is_lost(connection):
+            return connection, stack
+        await stack.aclose()
+        return await self._begin()
 
     async def _begin(self) -> Begun:
         async with AsyncExitStack() as stack:
