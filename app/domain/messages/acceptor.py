@@ -46,6 +46,12 @@ UNSTORABLE_VALUE = (
     "The message cannot be stored: a value is out of range, or holds a character that is none, such as U+0000. "
     "Correct it and send again."
 )
+CONNECTIONS = 3
+"""Connections for a batch that is decided, one that is flushed, and the prepared transaction of the next one.
+
+In a smaller pool, the queues could keep all others, and the prepared transaction the last one.
+"""
+
 WAITING = 4
 """Default number of account queues that wait in the database concurrently; each uses a connection."""
 
@@ -65,6 +71,7 @@ class SendAcceptor:
     ) -> None:
         self._pool = pool
         self._transactions = BatchTransactions(pool)
+        self._may_prepare = pool.get_max_size() >= waiting + CONNECTIONS
         self._clock = clock
         self._notify = notify
         self._connections = connections
@@ -127,7 +134,7 @@ class SendAcceptor:
     async def _decide_on(self, request: SendRequest) -> Verdict:
         if request.account_id in self._queues:
             return await self._queues(request.account_id, request)
-        if self._line.load:
+        if self._line.load and self._may_prepare:
             self._transactions.prepare()
         verdict = await self._line(request)
         return await verdict if isinstance(verdict, asyncio.Task) else verdict
@@ -179,7 +186,7 @@ class SendAcceptor:
         self, requests: Sequence[SendRequest], *, waits: bool, flushes_late: bool
     ) -> Sequence[Verdict | None]:
         try:
-            async with self._transactions.open(is_prepared=flushes_late) as connection:
+            async with self._transactions.open(is_prepared=not waits) as connection:
                 await self._connections.refresh_on(connection)
                 batch = Batch(requests, self._clock.now(), self._connections, waits, flushes_late)
                 verdicts = await batch.decide(connection)

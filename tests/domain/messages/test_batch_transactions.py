@@ -37,30 +37,53 @@ async def small(settings: Settings) -> AsyncGenerator[Database]:
     await database.close()
 
 
-async def test_sends_that_need_a_new_carrier_connection_are_decided_with_the_fewest_connections(
-    services: Services, actor: Actor, pool: Pool, small: Database
+async def test_a_batch_that_needs_a_new_carrier_connection_is_decided_with_one_connection(
+    services: Services, settings: Settings, actor: Actor, pool: Pool
 ) -> None:
-    later: list[asyncio.Task[Acceptance]] = []
-
-    async def visit(query: str, is_after: bool) -> None:
-        """Have another send prepare the next transaction, before the first batch knows its carrier connection."""
-        if query == FIND_FACTS and not is_after and not later:
-            later.append(asyncio.create_task(acceptor.accept(actor, hello(from_phone_number_id=other))))
-            await until(partial(has_open_transactions, pool, 2))
-
-    connections = replace(services.connections, pool=small.pool)
+    assert settings.database_url
+    single = await connect(settings.database_url, 1)
+    connections = replace(services.connections, pool=single.pool)
     await connections.refresh()
     await add_connection(pool, "second")
     other = await add_number(pool, actor.account_id, "+15009999999", carrier="second")
-    visited = cast(Pool, VisitedPool(small.pool, visit))
-    acceptor = SendAcceptor(visited, services.clock, services.notify, connections, waiting=1)
+    acceptor = SendAcceptor(single.pool, services.clock, services.notify, connections)
 
-    first = await within("the first send", acceptor.accept(actor, hello(from_phone_number_id=other)))
-    second = await within("the second send", later[0])
+    accepted = await within("the send", acceptor.accept(actor, hello(from_phone_number_id=other)))
 
-    assert (first.credits_remaining, second.credits_remaining) == (999, 998)
+    assert accepted.credits_remaining == 999
     assert connections.find("second")
     await acceptor.close()
+    await single.close()
+
+
+@pytest.mark.parametrize("sizes", [(5, 2, 2), (4, 2, 1), (2, 1, 1)])
+async def test_the_next_transaction_is_prepared_only_if_the_pool_has_connections_for_everybody(
+    services: Services, settings: Settings, actor: Actor, pool: Pool, sizes: tuple[int, int, int]
+) -> None:
+    size, waiting, open = sizes
+    later: list[asyncio.Task[Acceptance]] = []
+    seen: list[int] = []
+
+    async def visit(query: str, is_after: bool) -> None:
+        """Have another send arrive while the batch of the first one is decided."""
+        if query == FIND_FACTS and not is_after and not later:
+            later.append(asyncio.create_task(acceptor.accept(actor, hello())))
+            if open > 1:
+                await until(partial(has_open_transactions, pool, open))
+            seen.append(await open_transactions(pool))
+
+    assert settings.database_url
+    sized = await connect(settings.database_url, size)
+    visited = cast(Pool, VisitedPool(sized.pool, visit))
+    acceptor = SendAcceptor(visited, services.clock, services.notify, services.connections, waiting)
+
+    first = await within("the first send", acceptor.accept(actor, hello()))
+    second = await within("the second send", later[0])
+    await acceptor.close()
+    await sized.close()
+
+    assert seen == [open]
+    assert (first.credits_remaining, second.credits_remaining) == (999, 998)
     await audit(pool)
 
 
