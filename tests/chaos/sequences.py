@@ -9,7 +9,7 @@ from tests.conftest import unit_of
 from tests.factories.billing import audit
 from tests.factories.campaigns import add_people
 from tests.factories.events import event_names
-from tests.factories.messages import OUTBOUND
+from tests.factories.messages import OUTBOUND, OUTGOING
 from tests.factories.saved import let_texts_leave_at_any_hour
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCE_STEPS
 from tests.waiting import until
@@ -37,7 +37,8 @@ async def run_sequence(weather: Storm, people: int, kills: int, seconds: float =
     async def has_ended() -> bool:
         await weather.pool.execute(REPORT_NOW)
         is_enrolled = await weather.pool.fetchval(COUNT_ENROLLED) == people
-        return is_enrolled and not await weather.pool.fetchval(COUNT_OPEN)
+        is_open = await weather.pool.fetchval(COUNT_OPEN) or await OUTGOING.count(weather.pool)
+        return is_enrolled and not is_open
 
     await until(has_ended, seconds, every=0.2)
     await _check(weather, people)
