@@ -5,8 +5,8 @@ One transaction per batch avoids contention for an account's balance; a send the
 transaction.
 
 The commit of a batch does not wait for the disk, so that the next batch can lock its accounts and be decided meanwhile.
-The sends are answered when their batch is on the disk. The transaction of a batch begins when its first send arrives,
-which may be while the batch before it is decided.
+The sends are answered when their batch is on the disk. If its first send arrives while another batch is decided, the
+transaction of a batch begins then.
 
 A batch does not wait for locks. The sends of an account that another transaction has locked wait in a queue of that
 account and do not delay other accounts.
@@ -46,7 +46,7 @@ UNSTORABLE_VALUE = (
     "The message cannot be stored: a value is out of range, or holds a character that is none, such as U+0000. "
     "Correct it and send again."
 )
-CONNECTIONS = 3
+BATCH_CONNECTIONS = 3
 """Connections for a batch that is decided, one that is flushed, and the prepared transaction of the next one.
 
 In a smaller pool, the queues could keep all others, and the prepared transaction the last one.
@@ -71,7 +71,7 @@ class SendAcceptor:
     ) -> None:
         self._pool = pool
         self._transactions = BatchTransactions(pool)
-        self._may_prepare = pool.get_max_size() >= waiting + CONNECTIONS
+        self._may_prepare = pool.get_max_size() >= waiting + BATCH_CONNECTIONS
         self._clock = clock
         self._notify = notify
         self._connections = connections
@@ -186,7 +186,7 @@ class SendAcceptor:
         self, requests: Sequence[SendRequest], *, waits: bool, flushes_late: bool
     ) -> Sequence[Verdict | None]:
         try:
-            async with self._transactions.open(is_prepared=not waits) as connection:
+            async with self._transactions.open(takes_prepared=not waits) as connection:
                 await self._connections.refresh_on(connection)
                 batch = Batch(requests, self._clock.now(), self._connections, waits, flushes_late)
                 verdicts = await batch.decide(connection)

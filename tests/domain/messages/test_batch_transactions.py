@@ -57,7 +57,7 @@ async def test_a_batch_that_needs_a_new_carrier_connection_is_decided_with_one_c
 
 
 @pytest.mark.parametrize("sizes", [(5, 2, 2), (4, 2, 1), (2, 1, 1)])
-async def test_the_next_transaction_is_prepared_only_if_the_pool_has_connections_for_everybody(
+async def test_the_next_transaction_takes_prepared_only_if_the_pool_has_connections_for_everybody(
     services: Services, settings: Settings, actor: Actor, pool: Pool, sizes: tuple[int, int, int]
 ) -> None:
     size, waiting, open = sizes
@@ -98,7 +98,7 @@ async def test_a_prepared_transaction_is_the_next_one_and_the_one_after_it_is_ne
     times = [datetime.now(UTC)]
 
     for _ in range(2):
-        async with transactions.open(is_prepared=True) as connection:
+        async with transactions.open(takes_prepared=True) as connection:
             times.append(await commit_begun(connection))
 
     assert times[1] < times[0] < times[2]
@@ -140,7 +140,7 @@ async def test_a_prepared_transaction_whose_connection_was_lost_is_replaced(smal
     await until(lambda: is_lost(watched.acquired[0]))
     lost_by = datetime.now(UTC)
 
-    async with transactions.open(is_prepared=True) as connection:
+    async with transactions.open(takes_prepared=True) as connection:
         begun = await commit_begun(connection)
 
     assert begun > lost_by
@@ -148,7 +148,7 @@ async def test_a_prepared_transaction_whose_connection_was_lost_is_replaced(smal
 
 async def add_contact(transactions: BatchTransactions, account_id: int) -> None:
     """Add a contact in a transaction, and add it again, which fails."""
-    async with transactions.open(is_prepared=True) as connection:
+    async with transactions.open(takes_prepared=True) as connection:
         for _ in range(2):
             await CONTACTS.insert(connection, account_id=account_id, phone="+12025550143", source="api")
 

@@ -23,12 +23,13 @@ class BatchTransactions:
             self._prepared = asyncio.create_task(self._begin())
 
     @asynccontextmanager
-    async def open(self, *, is_prepared: bool = False) -> AsyncGenerator[Connection]:
-        """Yield a connection in a transaction, the prepared one if there is one; roll it back if the block raises.
+    async def open(self, *, takes_prepared: bool = False) -> AsyncGenerator[Connection]:
+        """Yield a connection in a transaction, which is rolled back if the block raises.
 
-        The block commits it, and may use the connection afterwards.
+        With `takes_prepared`, it is the prepared transaction if there is one. The block commits it, and may use the
+        connection afterwards.
         """
-        connection, stack = await (self._take() if is_prepared else self._begin())
+        connection, stack = await (self._take() if takes_prepared else self._begin())
         async with stack:
             try:
                 yield connection
@@ -41,7 +42,7 @@ class BatchTransactions:
         """Roll back the prepared transaction."""
         if self._prepared:
             with suppress(*UNREACHABLE):
-                async with self.open(is_prepared=True) as connection:
+                async with self.open(takes_prepared=True) as connection:
                     await connection.execute("ROLLBACK")
 
     async def _take(self) -> Begun:
