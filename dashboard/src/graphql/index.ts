@@ -6,5 +6,7 @@ export { type Connection, type Listing, type Pages, usePages } from './pages.ts'
 export { CampaignProgress, type Conversation, ConversationRow, type Message, MessageRow } from './rows.ts';
 export { announceSignIn, rememberUser, session } from './session.ts';
 export { createStore, type Store, useStore } from './store.ts';
+export { useOneAtATime } from './useOneAtATime.ts';
+export { useRefresh } from './useRefresh.ts';
 export { useThrottled } from './useThrottled.ts';
 export { useMay, useViewer, type Viewer, ViewerContext, ViewerQuery } from './viewer.ts';

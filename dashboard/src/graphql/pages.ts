@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import type { AnyVariables, CombinedError, TypedDocumentNode } from 'urql';
 import { useClient } from 'urql';
+import { useOneAtATime } from './useOneAtATime.ts';
 
 export interface Connection<Row> {
   nodes: Row[];
@@ -43,6 +44,7 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
   const [state, change] = useReducer(applied<Row>, { rows: [], end: null, isLoading: true });
   const asked = JSON.stringify(variables);
   const turn = useRef(0);
+  const answer = useRef<PromiseLike<unknown>>(Promise.resolve());
 
   const load = useCallback(
     async (after: string | null, merge: (old: State<Row>, page: Connection<Row>) => Partial<State<Row>>) => {
@@ -50,7 +52,9 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
       const mine = turn.current;
       change({ isLoading: true, error: undefined });
       const given = { ...JSON.parse(asked), after } as Variables;
-      const { data, error } = await client.query(listing.document, given, { requestPolicy: 'network-only' });
+      const asking = client.query(listing.document, given, { requestPolicy: 'network-only' }).toPromise();
+      answer.current = asking;
+      const { data, error } = await asking;
       if (mine !== turn.current) return;
       change((old) => ({ isLoading: false, error, ...(data && merge(old, listing.connectionOf(data))) }));
     },
@@ -70,27 +74,14 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
   useEffect(() => {
     latest.current = load;
   }, [load]);
-  const refresh = useOneAtATime(() =>
-    latest.current(null, (old, page) => {
+  const refresh = useOneAtATime(async () => {
+    await answer.current; // an equal request would share its answer, which may be older than the change
+    await latest.current(null, (old, page) => {
       const rows = withTail(old.rows, page.nodes, listing.isAfter);
       return { rows, end: rows.length > page.nodes.length ? old.end : endOf(page) };
-    }),
-  );
+    });
+  });
   return { ...state, hasMore: state.end !== null, more, refresh };
-}
-
-/** Run a work, and once more after it if it was asked for meanwhile: a slow answer is shown before the next request. */
-function useOneAtATime(work: () => Promise<void>): () => void {
-  const isBusy = useRef(false);
-  const isAsked = useRef(false);
-  return async function run() {
-    isAsked.current = isBusy.current;
-    if (isBusy.current) return;
-    isBusy.current = true;
-    await work();
-    isBusy.current = false;
-    if (isAsked.current) void run();
-  };
 }
 
 function applied<Row>(old: State<Row>, change: Change<Row>): State<Row> {

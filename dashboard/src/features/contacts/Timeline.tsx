@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { useMay, useUpdates } from '../../graphql/index.ts';
+import { useMay, useRefresh, useUpdates } from '../../graphql/index.ts';
 import { Badge, Card, Empty, Failure, type Kind, Skeleton, Time, words } from '../../ui/index.ts';
 import { useNames } from '../conversations/index.ts';
 import styles from './contacts.module.css';
@@ -38,17 +38,18 @@ interface PartProps {
 
 function Part({ id, after, isLast, onMore, onChange }: PartProps) {
   const seesAll = [useMay('messages:read'), useMay('conversations:read')].every(Boolean);
-  const [{ data, error, fetching }, again] = useQuery({
+  const [{ data, error, fetching, stale }, send] = useQuery({
     query: seesAll ? ContactTimeline : ContactTimelineBrief,
     variables: { id, after },
     requestPolicy: 'cache-and-network',
   });
+  const refresh = useRefresh({ fetching, stale }, send);
   useUpdates((update) => {
     if (after !== null || (update !== 'missed' && !concerns(update, id))) return;
     onChange();
-    again({ requestPolicy: 'network-only' });
+    refresh();
   });
-  if (error) return <Failure error={error} retry={() => again()} />;
+  if (error) return <Failure error={error} retry={() => send()} />;
   if (!data) return <Skeleton rows={4} />;
   const { entries = [], end_cursor } = data.contact_timeline ?? { end_cursor: null };
   return (

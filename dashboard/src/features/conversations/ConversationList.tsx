@@ -9,6 +9,7 @@ import {
   type Conversation,
   type ResultOf,
   usePages,
+  useRefresh,
   useThrottled,
   useUpdates,
   useViewer,
@@ -35,10 +36,11 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
   const navigate = useNavigate();
   const search = validated(useSearch({ strict: false }));
   const pages = usePages(search.sort ? waitingListing : inboxListing, filterOf(view, id, search));
-  const [{ data: sizes }, countAgain] = useQuery({ query: InboxCounts, requestPolicy: 'cache-and-network' });
+  const [counted, send] = useQuery({ query: InboxCounts, requestPolicy: 'cache-and-network' });
+  const countAgain = useRefresh(counted, send);
   const refresh = useThrottled(() => {
     pages.refresh();
-    countAgain({ requestPolicy: 'network-only' });
+    countAgain();
   }, PAUSE);
   useUpdates((update) => {
     if (update === 'missed' || 'conversation' in update) refresh();
@@ -52,7 +54,7 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
           <NewText view={view} />
         </div>
         <InboxFilters search={search} onChange={(next) => void navigate({ to: '.', search: next, replace: true })} />
-        <Views counts={sizes?.conversation_counts} />
+        <Views counts={counted.data?.conversation_counts} />
       </div>
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length > 0 && <Rows pages={pages} view={view} />}

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
-import { useMay, useThrottled, useUpdates, useViewer } from '../../graphql/index.ts';
+import { useMay, useRefresh, useThrottled, useUpdates, useViewer } from '../../graphql/index.ts';
 import { capped, count, Failure, Icon, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
 import { Attention } from './Attention.tsx';
 import styles from './home.module.css';
@@ -75,8 +75,8 @@ function BalanceFigures() {
 }
 
 function ConversationFigures() {
-  const [{ data }, again] = useQuery({ query: HomeConversations, requestPolicy: 'cache-and-network' });
-  const refresh = useThrottled(() => again({ requestPolicy: 'network-only' }));
+  const [{ data, ...state }, send] = useQuery({ query: HomeConversations, requestPolicy: 'cache-and-network' });
+  const refresh = useThrottled(useRefresh(state, send));
   useUpdates((update) => {
     if (update === 'missed' || update.__typename === 'NewMessageUpdate') refresh();
   });

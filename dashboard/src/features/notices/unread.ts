@@ -1,28 +1,39 @@
 // The number of unread notices, which the live updates keep, and the notices of the browser.
 
 import type { Client } from '@urql/core';
-import { useEffect } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import { useClient } from 'urql';
-import { createStore, useUpdates } from '../../graphql/index.ts';
+import { createStore, useOneAtATime, useUpdates } from '../../graphql/index.ts';
 import { Newest, Unread } from './queries.ts';
 
 export const unread = createStore(0);
 
 let isCounted = false;
 
+/** The number of updates: an answer that was under way during one may be older than it. */
+let updates = 0;
+
 /** Keep the number of unread notices for as long as the page is open. */
 export function useNotices(): void {
   const client = useClient();
-  useEffect(() => void count(client), [client]);
+  const count = useOneAtATime(() => ask(client));
+  const begin = useEffectEvent(count);
+  useEffect(() => begin(), []);
   useUpdates((update) => {
-    if (update === 'missed') void count(client);
-    else if (update.__typename === 'NoticeUpdate') keep(client, update.unread);
+    if (update === 'missed') count();
+    else if (update.__typename === 'NoticeUpdate') follow(client, update.unread);
   });
 }
 
-async function count(client: Client): Promise<void> {
+async function ask(client: Client): Promise<void> {
+  const before = updates;
   const { data } = await client.query(Unread, {}, { requestPolicy: 'network-only' });
-  if (data) keep(client, data.notices.total_count);
+  if (data && updates === before) keep(client, data.notices.total_count);
+}
+
+function follow(client: Client, total: number): void {
+  updates += 1;
+  keep(client, total);
 }
 
 /** Keep a number; show the newest notice if it is larger than the one before, however that became known. */

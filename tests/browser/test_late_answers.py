@@ -1,0 +1,71 @@
+"""Answers that tell the state before a change, and arrive after its update."""
+
+from operator import itemgetter
+
+import anyio
+import orjson
+import pytest
+from playwright.async_api import Page, Route, WebSocket
+
+from app.domain.onboarding.service import Opened
+from tests.browser.screen import Role, Windows
+from tests.graphql.live import Scene
+from tests.waiting import within
+
+pytestmark = pytest.mark.anyio
+
+CASES: list[tuple[str, str, str, Role, str]] = [
+    ("/", "NoticesUnread", "NoticeUpdate", "button", "Notices, 1 unread"),
+    ("/", "HomeConversations", "NewMessageUpdate", "link", "Unread 1 with new texts"),
+    ("/inbox/open", "Inbox", "NewMessageUpdate", "link", "Do you deliver?"),
+    ("/inbox/open", "InboxCounts", "NewMessageUpdate", "link", "Unread 1"),
+]
+"""Pages, their queries, the updates that change the answers, and the elements that show the change."""
+
+
+async def hold_first(page: Page, query: str, held: anyio.Event, permitted: anyio.Event) -> None:
+    """Hold the answer to the first request with a query."""
+
+    async def hold(route: Route) -> None:
+        operation = orjson.loads(route.request.post_data or "{}").get("operationName")
+        if operation == query and not held.is_set():
+            answer = await route.fetch()
+            held.set()
+            await within("the update", permitted.wait())
+            await route.fulfill(response=answer)
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", hold)
+
+
+def note(page: Page, update: str, arrived: anyio.Event) -> None:
+    """Set an event when an update of a kind arrives."""
+
+    def look(frame: str | bytes) -> None:
+        if f'"{update}"' in str(frame):
+            arrived.set()
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", look)
+
+    page.on("websocket", listen)
+
+
+@pytest.mark.parametrize("case", CASES, ids=itemgetter(1))
+async def test_an_answer_that_is_older_than_an_update_does_not_hide_the_change(
+    windows: Windows, scene: Scene, account: Opened, case: tuple[str, str, str, Role, str]
+):
+    path, query, update, role, name = case
+    screen = await windows.owner(account)
+    held, permitted, arrived = anyio.Event(), anyio.Event(), anyio.Event()
+    note(screen.page, update, arrived)
+    await hold_first(screen.page, query, held, permitted)
+    await screen.page.goto(f"{screen.base}/app{path}")
+    await within("the answer", held.wait())
+    await scene.receive("Do you deliver?")
+    await scene.dispatch()
+    await within("the update", arrived.wait())
+    permitted.set()
+
+    await screen.page.get_by_role(role, name=name).wait_for()
