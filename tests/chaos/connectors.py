@@ -49,14 +49,22 @@ FORGET = (
 )
 """Avoid the minutes for which the claims of dead workers last; no worker runs meanwhile."""
 
-UNSETTLED = """
-SELECT (SELECT count(*) FROM integration_events WHERE status = 'waiting')
-  + (SELECT count(*) FROM crm_connections WHERE sync <> 'done')
-  + (SELECT count(*) FROM crm_sends WHERE status = 'waiting')
-  + (SELECT count(*) FROM crm_pushes WHERE status = 'waiting')
-  + (SELECT count(*) FROM booking_texts WHERE status = 'waiting' AND due_at <= now())
-  + (SELECT count(*) FROM messages WHERE status IN ('pending', 'sent'))
-  + (SELECT count(*) FROM outbox)
+LEFT = (
+    "integration_events WHERE status = 'waiting'",
+    "crm_connections WHERE sync <> 'done'",
+    "crm_sends WHERE status = 'waiting'",
+    "crm_pushes WHERE status = 'waiting'",
+    "booking_texts WHERE status = 'waiting' AND due_at <= now()",
+    "messages WHERE status IN ('pending', 'sent')",
+    "outbox",
+)
+UNSETTLED = "SELECT " + " + ".join(f"(SELECT count(*) FROM {each})" for each in LEFT)
+STATE = """
+SELECT 'messages' AS of, status, CAST(count(*) AS text) AS note FROM messages GROUP BY status
+UNION ALL SELECT 'crm_connections', state, error FROM crm_connections
+UNION ALL SELECT 'crm_pushes', status, reason || ' ' || due_at FROM crm_pushes WHERE status <> 'done'
+UNION ALL SELECT 'crm_sends', status, reason || ' ' || due_at FROM crm_sends WHERE status <> 'sent'
+UNION ALL SELECT 'integration_events', status, result || ' ' || due_at FROM integration_events WHERE status = 'waiting'
 """
 SENT = """
 SELECT m.body, m.actor, s.calls FROM messages m LEFT JOIN sandbox_messages s ON s.reference = m.id
@@ -179,7 +187,11 @@ class Exchange:
         for statement in FORGET:
             await weather.pool.execute(statement)
         weather.workers = [weather.start("worker") for _ in weather.workers]
-        await weather.settle(UNSETTLED, 300)
+        try:
+            await weather.settle(UNSETTLED, 120)
+        except AssertionError as error:
+            error.add_note("\n".join(str(tuple(row)) for row in await weather.pool.fetch(STATE)))
+            raise
         return time.monotonic() - begun
 
     async def check(self) -> None:

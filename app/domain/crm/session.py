@@ -19,6 +19,9 @@ T = TypeVar("T")
 EARLY = timedelta(minutes=5)
 """The time before the end of an access token at which it is refreshed."""
 
+REFRESHES = 2
+"""The most refreshes for a call: a request of a worker that was killed may end the tokens of the first one at once."""
+
 PERSIST_SECONDS = 60.0
 
 STORE = "UPDATE crm_connections SET tokens = $2, expires_at = $3 WHERE id = $1 AND lease = $4"
@@ -53,16 +56,17 @@ class Session:
         return Actor(self.row.account_id, frozenset(), f"integration:{self.row.integration_id}")
 
     async def call(self, act: Callable[[Access], Awaitable[T]]) -> T:
-        """Return the result of a call, which is repeated once with new tokens where the CRM refuses those there are.
+        """Return the result of a call, which is repeated with new tokens where the CRM refuses those there are.
 
         Raises as `CrmConnector` does, `AuthorizationLost`, and `LeaseLost` before a call.
         """
         if self.expires_at - self.clock.now() < EARLY:
             await self._refresh()
-        try:
-            return await self._act(act)
-        except CrmUnauthorized:
-            await self._refresh()
+        for _ in range(REFRESHES):
+            try:
+                return await self._act(act)
+            except CrmUnauthorized:
+                await self._refresh()
         try:
             return await self._act(act)
         except CrmUnauthorized as refusal:

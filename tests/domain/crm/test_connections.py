@@ -11,6 +11,7 @@ import pytest
 from app.domain.contacts import service as contacts
 from app.domain.crm import queries, service
 from app.domain.crm.errors import CrmAuthorizationRefused
+from app.domain.crm.session import REFRESHES
 from app.domain.integrations import service as integrations
 from app.domain.kernel.errors import Conflict, InsufficientScope, InvalidInput, NotFound, Unavailable
 from app.domain.kernel.paging import Window
@@ -174,6 +175,36 @@ async def test_tokens_that_end_under_way_are_renewed_and_the_call_is_repeated(sh
 
     assert shop.peer.calls[1:4] == ["POST /contacts/search", "POST /oauth/token", "POST /contacts/search"]
     assert await shop.state("state", "sync") == ("authorized", "done")
+
+
+async def test_tokens_that_end_as_soon_as_they_are_given_are_renewed_once_more(shop: Shop) -> None:
+    await shop.connect()
+    expired = list[str]()
+
+    async def expire() -> None:
+        if shop.peer.calls[-1] == "POST /contacts/search" and len(expired) < 2:
+            expired.append(shop.peer.calls[-1])
+            shop.peer.expire_tokens()
+
+    shop.peer.on_call = expire
+    await shop.work()
+
+    search, refresh = "POST /contacts/search", "POST /oauth/token"
+    assert shop.peer.calls[1:6] == [search, refresh, search, refresh, search]
+    assert await shop.state("state", "sync") == ("authorized", "done")
+
+
+async def test_a_connection_whose_new_tokens_are_refused_again_and_again_is_lost(shop: Shop) -> None:
+    await shop.connect()
+
+    async def expire() -> None:
+        shop.peer.expire_tokens()
+
+    shop.peer.on_call = expire
+    await shop.work()
+
+    assert shop.peer.calls.count("POST /oauth/token") == 1 + REFRESHES
+    assert await shop.state("state", "error") == ("lost", "The CRM answered 401: Invalid JWT.")
 
 
 async def test_a_withdrawn_authorization_is_shown_and_ends_the_calls_until_it_is_given_again(shop: Shop) -> None:
