@@ -129,11 +129,13 @@ async def test_contacts_are_chosen_by_keys_and_single_keys_can_be_turned_off(
     chosen = await page.get_by_role("grid").get_by_role("checkbox", checked=True).evaluate_all(NAMES)
     assert chosen == [f"Choose {shown(phone)}" for phone in phones[1:4]]
 
+    row = await page.evaluate_handle("document.activeElement")
     await page.keyboard.press("?")
     await screen.reach("switch", "Keys without Ctrl, ⌘ or Alt")
     await page.keyboard.press("Space")
     await page.keyboard.press("Escape")
     await page.get_by_role("dialog").wait_for(state="hidden")
+    await page.wait_for_function("row => row === document.activeElement", arg=row)
     for key in ("x", "?", "g", "i"):
         await page.keyboard.press(key)
     await screen.sees("3 contacts chosen")

@@ -6,12 +6,13 @@ import { useRef } from 'react';
 export function useOneAtATime(work: () => Promise<void>): () => void {
   const isBusy = useRef(false);
   const isAsked = useRef(false);
-  return async function run() {
+  async function run() {
     isAsked.current = isBusy.current;
     if (isBusy.current) return;
     isBusy.current = true;
     await work();
     isBusy.current = false;
     if (isAsked.current) void run();
-  };
+  }
+  return () => void run();
 }
