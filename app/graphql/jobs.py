@@ -100,7 +100,7 @@ class Job:
         counts = row_of(self, models.AccountJob).counts
         return [JobCount(outcome=Outcome(outcome), count=count) for outcome, count in sorted(counts.items())]
 
-    @strawberry.field(description="The file of an export, or the report of an import, once it has ended.")
+    @strawberry.field(description="The file of an export that is done, or the report of an import that has ended.")
     async def file(self, info: Info) -> JobFile | None:
         """Return the beginning of the file."""
         job = row_of(self, models.AccountJob)
@@ -173,7 +173,7 @@ class JobMutation:
     @strawberry.mutation(
         description=(
             "Create and return a link that downloads the file of a job that has ended: the report of an import, or an "
-            "export. It works for ten minutes. Files are kept for 7 days."
+            "export that is done. It works for ten minutes. Files are kept for 7 days."
         ),
         directives=guarded("contacts:read", "conflict", "not_found"),
     )

@@ -138,6 +138,7 @@ async def test_a_send_records_the_attested_consent(api: httpx2.AsyncClient, pool
         ({"to": TO, "message": 7}, "invalid_input"),
         ({"to": TO, "message": ""}, "invalid_input"),
         ({"to": TO, "message": " \n "}, "invalid_input"),
+        ({"to": TO, "message": "\u200b\ufe0f"}, "invalid_input"),
         ({"to": TO, "message": "a\x00b"}, "invalid_input"),
         ({"to": TO, "message": "Hello", "from_phone_number_id": "one"}, "invalid_input"),
         ({"to": "", "message": "Hello"}, "invalid_phone"),

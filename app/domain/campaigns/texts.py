@@ -11,6 +11,7 @@ from app.domain.campaigns.reasons import Reason
 from app.domain.contacts import placeholders
 from app.domain.contacts.custom_fields import Value
 from app.domain.kernel import sms_parts
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.sms_parts import Encoding
 
 MOST_KEPT = 10_000
@@ -94,7 +95,7 @@ class Texts:
     def _refuse(self, body: str, segments: int, missing: tuple[str, ...]) -> str:
         if missing and self.is_strict:
             return Reason.missing_merge_field
-        if not body or body.isspace():
+        if is_blank(body):
             return Reason.empty_text
         is_long = len(body) > sms_parts.MAX_LENGTH or segments > self.max_segments
         return Reason.message_too_long if is_long else ""

@@ -6,6 +6,7 @@ from app.domain.conversations import queries
 from app.domain.conversations.events import NoteAdded, NoteChanged
 from app.domain.conversations.models import Conversation, ConversationEntry, EntryKind
 from app.domain.events import outbox
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -80,7 +81,7 @@ def _event(kind: type[NoteAdded], unit: UnitOfWork, conversation: Conversation, 
 
 
 def _checked(body: str) -> str:
-    if not body.strip():
+    if is_blank(body):
         raise InvalidInput(reason="body must not be empty.", field="body")
     if len(body) > MAX_LENGTH:
         raise InvalidInput(reason=f"body must have at most {MAX_LENGTH} characters.", field="body")

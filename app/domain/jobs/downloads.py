@@ -10,7 +10,7 @@ from app.domain.accounts.file_links import FileLinks
 from app.domain.accounts.models import AccountStatus
 from app.domain.accounts.scopes import Scope
 from app.domain.jobs import queries
-from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind
+from app.domain.jobs.models import UNFINISHED, AccountJob, JobKind, JobStatus
 from app.domain.kernel.errors import Conflict, DomainError
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
@@ -52,7 +52,7 @@ LINKS = FileLinks("job", JobLinkEnded)
 
 
 async def make_link(unit: UnitOfWork, seal: Seal, id: int) -> JobLink:
-    """Create a link to the file of a job that is done; raise `NotFound`, and `Conflict` for a job without one."""
+    """Create a link to the file of a job; raise `NotFound`, and `Conflict` for a job without one."""
     job = await queries.get(unit, id)
     _check_has_file(job)
     await audit.record(unit, AuditAction.job_link_made, str(job.kind), job_id=job.id)
@@ -80,8 +80,8 @@ async def find_file(unit: UnitOfWork, job_id: int) -> JobFile:
 
 
 def has_file(job: AccountJob) -> bool:
-    """Return whether a job writes a file, and has ended."""
-    return job.kind in WRITING and job.status not in UNFINISHED
+    """Return whether a job is an export that is done, or an import that has ended."""
+    return job.kind in WRITING and job.status not in UNFINISHED and not _is_cut(job)
 
 
 def _check_has_file(job: AccountJob) -> None:
@@ -89,3 +89,10 @@ def _check_has_file(job: AccountJob) -> None:
         raise Conflict(reason="A job of this kind writes no file.")
     if job.status in UNFINISHED:
         raise Conflict(reason="The job has not ended. Its file is complete at its end.")
+    if _is_cut(job):
+        raise Conflict(reason="The export ended before all contacts were written. Begin another one.")
+
+
+def _is_cut(job: AccountJob) -> bool:
+    """Return whether the file of a job lacks contacts; the report of an import has the rows that were imported."""
+    return job.kind == JobKind.export_contacts and job.status in (JobStatus.failed, JobStatus.canceled)

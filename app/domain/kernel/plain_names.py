@@ -3,13 +3,11 @@
 import re
 import unicodedata
 
+from app.domain.kernel.blank_texts import BLANK
 from app.domain.kernel.errors import InvalidInput
 
 NOT_OF_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Line breaks, control characters, lone surrogates, and characters that change the direction of the text after them."""
-
-BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols that are shown as a space."""
 
 REASON = "name must be one line of visible characters, without those that change its direction."
 

@@ -1,6 +1,7 @@
 """Refuses texts that could not be rendered as they are meant."""
 
 from app.domain.kernel import sms_parts
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.placeholders import Vocabulary
 from app.domain.messages.errors import MessageTooLong
@@ -12,7 +13,7 @@ def check(body: str, vocabulary: Vocabulary, field: str) -> None:
 
     An unknown placeholder is refused here, because it would be sent as it is written.
     """
-    if not body.strip():
+    if is_blank(body):
         raise InvalidInput(reason="body must not be empty.", field=field)
     if len(body) > sms_parts.MAX_LENGTH:
         raise MessageTooLong(size=len(body), unit="characters", limit=sms_parts.MAX_LENGTH, field=field)

@@ -19,8 +19,10 @@ from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.queries import ContactFilter
 from app.domain.conversations import review
-from app.domain.jobs import uploads
-from app.domain.kernel.errors import InvalidInput
+from app.domain.jobs import downloads, uploads
+from app.domain.jobs import queries as jobs
+from app.domain.jobs.models import JobStatus
+from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Recorded, UnitFor
@@ -102,6 +104,24 @@ async def test_an_exported_contact_has_the_same_names_and_tags_in_the_account_th
 
     imported = CONTACTS.where(account_id=other.account_id)
     assert await imported.only(services, *fields) == tuple(fields.values())
+
+
+@pytest.mark.parametrize("status", [JobStatus.canceled, JobStatus.failed])
+async def test_the_file_of_an_export_that_ended_early_is_not_shown_and_gets_no_link(
+    services: Services, unit_for: UnitFor, account: Opened, status: JobStatus
+) -> None:
+    async with unit_for(account) as unit:
+        await contacts.create(unit, {"phone": "+12025550143"})
+        job = await exports.begin(unit, Selection(filter=ContactFilter()), ExportFormat.csv)
+    await advance(services)
+    async with unit_for(account) as unit:
+        ended = await jobs.get(unit, job.id)
+        assert downloads.has_file(ended)
+        ended.status = status
+        assert not downloads.has_file(ended)
+
+        with pytest.raises(Conflict, match=r"The export ended before all contacts were written\. Begin another one\."):
+            await downloads.make_link(unit, services.exports, job.id)
 
 
 @pytest.mark.parametrize("format", [ExportFormat.csv, ExportFormat.vcard])

@@ -17,6 +17,7 @@ from app.domain.billing.service import InsufficientCredits
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts.errors import ContactDnd
 from app.domain.contacts.models import ContactStatus
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.phone import InvalidPhone, LandlinePhone
@@ -134,7 +135,7 @@ def _check_number(facts: QueuedFacts) -> DomainError | None:
 
 
 def _check_body(facts: SendFacts) -> DomainError | None:
-    if not facts.body or facts.body.isspace():
+    if is_blank(facts.body):
         return InvalidInput(reason="body must not be empty.", field="body")
     if len(facts.body) > MAX_LENGTH:
         return MessageTooLong(size=len(facts.body), unit="characters", limit=MAX_LENGTH)

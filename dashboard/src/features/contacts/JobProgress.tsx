@@ -39,6 +39,8 @@ export function JobProgress({ id, title, onClose, onEnd }: JobProgressProps) {
   }, [isOver]);
   if (!job) return null;
   const share = job.total ? (100 * job.done) / job.total : isOver ? 100 : 0;
+  const hasFile =
+    isOver && (job.kind === 'import_contacts' || (job.kind === 'export_contacts' && job.status === 'done'));
   const download = async () => {
     const made = await link.run({ id });
     if (made) window.location.assign(made.create_job_link.url);
@@ -60,7 +62,7 @@ export function JobProgress({ id, title, onClose, onEnd }: JobProgressProps) {
             Cancel
           </Button>
         )}
-        {isOver && job.kind.endsWith('port_contacts') && (
+        {hasFile && (
           <Button size="xs" variant="default" loading={link.isBusy} onClick={() => void download()}>
             Download the file
           </Button>
