@@ -1,5 +1,7 @@
 """The protocol's transport over HTTP, whose sessions belong to the credential that opened them."""
 
+import asyncio
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -34,6 +36,12 @@ ENDED = (
 REPEATED = "Another request of the session has this id. Give each request an id of its own."
 """The library would answer only one of two requests with the same id, and leave the other one open."""
 
+PATIENCE_SECONDS = 1.0
+"""The longest wait of a request for the end of one with the same id: a client gets the answer a little before that."""
+
+Request = tuple[str, str, str | int]
+"""The credential, the session and the id of a request."""
+
 
 class Transport(StreamableHTTPSessionManager):
     """Serves requests of authenticated callers, with sessions or without."""
@@ -45,7 +53,7 @@ class Transport(StreamableHTTPSessionManager):
             session_idle_timeout=IDLE_SECONDS,
             max_request_body_size=MAX_BODY,
         )
-        self._under_way: set[tuple[str, str, str | int]] = set()
+        self._under_way = dict[Request, asyncio.Event]()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The same credential must send all requests of a session; to others it does not exist."""
@@ -60,14 +68,23 @@ class Transport(StreamableHTTPSessionManager):
             await app()
             return
         request = caller.actor.label, session, caller.request_id
-        if request in self._under_way:
+        if not await self._becomes_free(request):
             await NotOneMessage(INVALID_REQUEST, REPEATED, caller.request_id).response(scope, receive, send)
             return
-        self._under_way.add(request)
+        ended = self._under_way[request] = asyncio.Event()
         try:
             await app()
         finally:
-            self._under_way.discard(request)
+            del self._under_way[request]
+            ended.set()
+
+    async def _becomes_free(self, request: Request) -> bool:
+        """Wait for the end of another request with the same id; return False where it goes on."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while request in self._under_way:
+                    await self._under_way[request].wait()
+        return request not in self._under_way
 
     def _find_fault(self, headers: Headers, caller: Caller) -> NotOneMessage | None:
         """Return the error of a request that names no session, or one that its credential does not have."""

@@ -1,5 +1,6 @@
 """Answers that tell the state before a change, and arrive after its update."""
 
+from collections.abc import Awaitable, Callable
 from operator import itemgetter
 
 import anyio
@@ -7,8 +8,10 @@ import orjson
 import pytest
 from playwright.async_api import Page, Route, WebSocket
 
+from app.domain.conversations import notes
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import Role, Windows
+from tests.browser.screen import Role, Screen, Windows
+from tests.factories.conversations import CONVERSATIONS
 from tests.graphql.live import Scene
 from tests.waiting import within
 
@@ -52,20 +55,44 @@ def note(page: Page, update: str, arrived: anyio.Event) -> None:
     page.on("websocket", listen)
 
 
+async def open_page(screen: Screen, path: str, query: str, update: str, change: Callable[[], Awaitable[None]]) -> None:
+    """Open a page, change something, and let the first answer to a query arrive after the update about that."""
+    held, permitted, arrived = anyio.Event(), anyio.Event(), anyio.Event()
+    note(screen.page, update, arrived)
+    await hold_first(screen.page, query, held, permitted)
+    await screen.page.goto(f"{screen.base}/app{path}")
+    await within("the answer", held.wait())
+    await change()
+    await within("the update", arrived.wait())
+    permitted.set()
+
+
 @pytest.mark.parametrize("case", CASES, ids=itemgetter(1))
 async def test_an_answer_that_is_older_than_an_update_does_not_hide_the_change(
     windows: Windows, scene: Scene, account: Opened, case: tuple[str, str, str, Role, str]
 ):
     path, query, update, role, name = case
     screen = await windows.owner(account)
-    held, permitted, arrived = anyio.Event(), anyio.Event(), anyio.Event()
-    note(screen.page, update, arrived)
-    await hold_first(screen.page, query, held, permitted)
-    await screen.page.goto(f"{screen.base}/app{path}")
-    await within("the answer", held.wait())
-    await scene.receive("Do you deliver?")
-    await scene.dispatch()
-    await within("the update", arrived.wait())
-    permitted.set()
+
+    async def receive() -> None:
+        await scene.receive("Do you deliver?")
+        await scene.dispatch()
+
+    await open_page(screen, path, query, update, receive)
 
     await screen.page.get_by_role(role, name=name).wait_for()
+
+
+async def test_an_answer_that_is_older_than_a_note_does_not_hide_it(windows: Windows, scene: Scene, account: Opened):
+    await scene.receive("Do you deliver?")
+    id = await CONVERSATIONS.only(scene.services, "id")
+    screen = await windows.owner(account)
+
+    async def add_note() -> None:
+        async with scene.unit() as unit:
+            await notes.add(unit, id, "An old friend")
+        await scene.dispatch()
+
+    await open_page(screen, f"/inbox/open/{id}", "InboxEntries", "NoteUpdate", add_note)
+
+    await screen.page.get_by_role("note", name="Internal note").get_by_text("An old friend").wait_for()

@@ -1,9 +1,9 @@
 // The entries between the texts of a thread: internal notes, and changes of the conversation.
 
 import { Button } from '@mantine/core';
-import { useCallback, useEffect, useReducer } from 'react';
+import { useCallback, useEffect, useEffectEvent, useReducer } from 'react';
 import { useClient } from 'urql';
-import { type ResultOf, useMay, useUpdates, useViewer } from '../../graphql/index.ts';
+import { type ResultOf, useMay, useOneAtATime, useUpdates, useViewer } from '../../graphql/index.ts';
 import { Refused, Time, useAct } from '../../ui/index.ts';
 import styles from './inbox.module.css';
 import { DeleteNote } from './mutations.ts';
@@ -27,8 +27,9 @@ export function useEntries(id: number, since?: string, version?: number) {
     },
     [client, id],
   );
-  const refresh = () => void load(null);
-  useEffect(() => void load(null), [load, version]);
+  const refresh = useOneAtATime(() => load(null));
+  const begin = useEffectEvent(refresh);
+  useEffect(() => begin(), [load, version]);
   const first = items[0];
   const before = hasOlder && first && since && Date.parse(first.at) > Date.parse(since) ? first.id : undefined;
   useEffect(() => {
