@@ -19,7 +19,7 @@ from app.domain.bulk.selection import Selection, freeze
 from app.domain.consent import evidence
 from app.domain.contacts import service as contacts
 from app.domain.contacts.queries import ContactFilter
-from app.domain.jobs import parts, queries, uploads
+from app.domain.jobs import downloads, parts, queries, uploads
 from app.domain.jobs.models import UNFINISHED, AccountJob, JobStatus
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.unit_of_work import open_unit
@@ -106,6 +106,7 @@ async def _follow(settings: Settings, account_id: int, job_id: int, file: Path |
                 await asyncio.sleep(POLL_SECONDS)
                 job = await _find(services, account_id, job_id)
         if file:
+            downloads.check_has_file(job)
             await _write(services, job_id, file)
     return _shown(job)
 

@@ -1,7 +1,9 @@
 """The protocol's transport over HTTP, whose sessions belong to the credential that opened them."""
 
 import asyncio
+import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,7 +14,7 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.domain.kernel.unit_of_work import Actor
 from app.mcp.endpoint import MAX_BODY
@@ -39,8 +41,18 @@ REPEATED = "Another request of the session has this id. Give each request an id 
 PATIENCE_SECONDS = 1.0
 """The longest wait of a request for the end of one with the same id: a client gets the answer a little before that."""
 
-Request = tuple[str, str, str | int]
+ANSWER = re.compile(rb'"(?:result|error)":')
+
+Request = tuple[str, str, str]
 """The credential, the session and the id of a request."""
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """A request that has not ended; `is_answered` once the client may have its answer."""
+
+    is_answered: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Transport(StreamableHTTPSessionManager):
@@ -53,37 +65,42 @@ class Transport(StreamableHTTPSessionManager):
             session_idle_timeout=IDLE_SECONDS,
             max_request_body_size=MAX_BODY,
         )
-        self._under_way = dict[Request, asyncio.Event]()
+        self._under_way = dict[Request, UnderWay]()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The same credential must send all requests of a session; to others it does not exist."""
         caller: Caller = scope["state"]["caller"]
-        app = partial(self.asgi_app, {**scope, "user": user_of(caller.actor)}, receive, send)
+        app = partial(self.asgi_app, {**scope, "user": user_of(caller.actor)}, receive)
         headers = Headers(scope=scope)
         session = headers.get("mcp-session-id")
         if fault := self._find_fault(headers, caller):
             await fault.response(scope, receive, send)
             return
         if session is None or caller.request_id is None:
-            await app()
+            await app(send)
             return
-        request = caller.actor.label, session, caller.request_id
+        request = caller.actor.label, session, str(caller.request_id)
         if not await self._becomes_free(request):
             await NotOneMessage(INVALID_REQUEST, REPEATED, caller.request_id).response(scope, receive, send)
             return
-        ended = self._under_way[request] = asyncio.Event()
+        under_way = self._under_way[request] = UnderWay()
+
+        async def note(message: Message) -> None:
+            under_way.is_answered |= ANSWER.search(message.get("body", b"")) is not None
+            await send(message)
+
         try:
-            await app()
+            await app(note)
         finally:
             del self._under_way[request]
-            ended.set()
+            under_way.ended.set()
 
     async def _becomes_free(self, request: Request) -> bool:
-        """Wait for the end of another request with the same id; return False where it goes on."""
+        """Wait for the end of an answered request with the same id; return False where there is one that goes on."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while request in self._under_way:
-                    await self._under_way[request].wait()
+                while (earlier := self._under_way.get(request)) and earlier.is_answered:
+                    await earlier.ended.wait()
         return request not in self._under_way
 
     def _find_fault(self, headers: Headers, caller: Caller) -> NotOneMessage | None:

@@ -1,4 +1,4 @@
-"""Imports of files by commands."""
+"""Imports and exports of files by commands."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from app.cli import transfers
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Import
-from app.domain.kernel.errors import InvalidInput
+from app.domain.contacts.queries import ContactFilter
+from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings import Settings
@@ -62,3 +63,18 @@ async def test_a_file_that_is_refused_leaves_no_uploaded_file(
         await transfers.import_file(settings, account.account_id, file, Import(0), None)
 
     assert await UPLOADS.count(services) == 0
+
+
+async def test_an_export_that_is_canceled_is_an_error_and_writes_no_file(
+    services: Services, settings: Settings, account: Opened, tmp_path: Path
+) -> None:
+    file = tmp_path / "people.csv"
+    exporting = transfers.export_file(settings, account.account_id, file, ContactFilter(), ExportFormat.csv)
+
+    running = asyncio.create_task(exporting)
+    await until(lambda: JOBS.count(services))
+    await JOBS.change(services, status="canceled")
+
+    with pytest.raises(Conflict, match="The export ended before all contacts were written"):
+        await within("the end of the command", running)
+    assert not file.exists()

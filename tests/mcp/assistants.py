@@ -73,9 +73,11 @@ class Assistant:
             "initialize", {**client, "clientInfo": {"name": "tests", "version": "1"}}, **headers
         )
 
-    async def post_legacy(self, method: str, params: dict[str, Any], **headers: str) -> httpx2.Response:
+    async def post_legacy(
+        self, method: str, params: dict[str, Any], id: int | str = 1, **headers: str
+    ) -> httpx2.Response:
         """Send a request of 2025; the answer is one event."""
-        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
         return await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
 
     def _usual(self) -> dict[str, str]:

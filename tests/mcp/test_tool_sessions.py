@@ -13,6 +13,9 @@ from app.mcp import transport
 from app.mcp.requests import INVALID_REQUEST
 from app.services import Services
 from app.settings import Settings
+from tests.factories.accounts import ACCOUNTS
+from tests.factories.messages import MESSAGES
+from tests.factories.traps import locked, until_blocked
 from tests.graphql.live import Served, serving
 from tests.mcp.assistants import Assistant, read_event
 from tests.waiting import PATIENCE_SECONDS, within
@@ -20,6 +23,8 @@ from tests.waiting import PATIENCE_SECONDS, within
 pytestmark = pytest.mark.anyio
 
 LIST = ("tools/list", {})
+TEXT = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
+SEND = ("tools/call", {"name": "send_sms", "arguments": TEXT})
 
 
 @pytest.fixture
@@ -114,31 +119,35 @@ async def test_above_the_limit_of_an_account_its_oldest_session_ends(
     assert (await other.post_legacy(*LIST, **untouched)).status_code == 200
 
 
-async def test_requests_of_a_session_with_one_id_are_answered_one_after_another(
+async def test_a_request_with_the_id_of_the_one_that_was_just_answered_is_served(
     client: httpx2.AsyncClient, account: Opened, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(transport, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     assistant = Assistant(client, account.svc_key)
     session = await begin(assistant)
 
-    answers = await asyncio.gather(*(assistant.post_legacy(*LIST, **session) for _ in range(4)))
+    answers = [await assistant.post_legacy(*LIST, **session) for _ in range(20)]
 
     assert all("tools" in read_event(answer)["result"] for answer in answers)
 
 
-async def test_a_request_with_the_id_of_one_that_goes_on_is_refused(
-    client: httpx2.AsyncClient, account: Opened, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("id", [1, "1"])
+async def test_a_request_with_the_id_of_one_that_goes_on_is_refused_and_not_done(
+    client: httpx2.AsyncClient, services: Services, account: Opened, id: int | str
 ):
-    monkeypatch.setattr(transport, "PATIENCE_SECONDS", 0)
     assistant = Assistant(client, account.svc_key)
     session = await begin(assistant)
+    pool = services.database.pool
+    async with locked(pool, ACCOUNTS):
+        first = asyncio.create_task(assistant.post_legacy(*SEND, **session))
+        await until_blocked(pool)
 
-    answers = await asyncio.gather(*(assistant.post_legacy(*LIST, **session) for _ in range(4)))
+        again = await assistant.post_legacy(*SEND, id=id, **session)
 
-    refused = [answer.json()["error"] for answer in answers if answer.status_code == 400]
-    assert refused == [{"code": INVALID_REQUEST, "message": transport.REPEATED}] * len(refused)
-    assert len(refused) < len(answers)
-    assert all("tools" in read_event(answer)["result"] for answer in answers if answer.status_code == 200)
+    error = {"code": INVALID_REQUEST, "message": transport.REPEATED}
+    assert (again.status_code, again.json()["error"]) == (400, error)
+    assert not read_event(await first)["result"].get("isError")
+    assert await MESSAGES.count(services) == 1
 
 
 async def test_an_open_stream_ends_when_the_process_stops(client: httpx2.AsyncClient, served: Served, account: Opened):

@@ -90,6 +90,7 @@ async def test_a_passing_fault_and_a_slow_answer_are_no_failure(protocol: Protoc
         ({"text": "", "needs_person": "It is about a bill."}, ([], "It is about a bill.")),
         ({"text": "From 9 to 5.", "needs_person": "Unsure."}, ([], "Unsure.")),
         ({"text": " "}, ([], "It has no answer.")),
+        ({"text": "\u200b"}, ([], "It has no answer.")),
     ],
 )
 async def test_a_reply_is_a_text_or_the_reason_for_a_person(output: dict[str, Any], expected: Any) -> None:

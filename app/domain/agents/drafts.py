@@ -9,6 +9,7 @@ from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.agents.pipeline import Decision
 from app.domain.agents.runner import TOPIC
 from app.domain.billing import service as billing
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -34,7 +35,7 @@ async def approve(unit: UnitOfWork, run_id: int, body: str | None = None) -> Age
     A worker sends it within a second, once, as a reply to the contact's last message of the past 24 hours.
     """
     run = await _lock_draft(unit, run_id)
-    if body is not None and not 1 <= len(body.strip()) <= MAX_LENGTH:
+    if body is not None and (is_blank(body) or len(body.strip()) > MAX_LENGTH):
         raise InvalidInput(reason=f"body must have 1 to {MAX_LENGTH} characters.", field="body")
     latest = await messages.find_last_inbound(unit, run.conversation_id)
     if latest is None or latest.created_at <= unit.clock.now() - WINDOW:
@@ -63,7 +64,7 @@ async def try_out(unit: UnitOfWork, writers: Writers, agent_id: int, body: str) 
     `InsufficientCredits` and `TooManyCalls`.
     """
     body = body.strip()
-    if not 1 <= len(body) <= MAX_LENGTH:
+    if is_blank(body) or len(body) > MAX_LENGTH:
         raise InvalidInput(reason=f"body must have 1 to {MAX_LENGTH} characters.", field="body")
     agent = await queries.get(unit, agent_id)
     situation = await situations.read_test(unit, agent, body)

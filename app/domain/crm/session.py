@@ -20,7 +20,7 @@ EARLY = timedelta(minutes=5)
 """The time before the end of an access token at which it is refreshed."""
 
 REFRESHES = 2
-"""The most refreshes for a call: a request of a worker that was killed may end the tokens of the first one at once."""
+"""The most refreshes for a call that is refused: a request of a killed worker may end the first new tokens at once."""
 
 PERSIST_SECONDS = 60.0
 

@@ -54,7 +54,7 @@ LINKS = FileLinks("job", JobLinkEnded)
 async def make_link(unit: UnitOfWork, seal: Seal, id: int) -> JobLink:
     """Create a link to the file of a job; raise `NotFound`, and `Conflict` for a job without one."""
     job = await queries.get(unit, id)
-    _check_has_file(job)
+    check_has_file(job)
     await audit.record(unit, AuditAction.job_link_made, str(job.kind), job_id=job.id)
     return JobLink(*LINKS.close(seal, unit.actor, id, unit.clock.now()), job.done)
 
@@ -74,7 +74,7 @@ async def find_file(unit: UnitOfWork, job_id: int) -> JobFile:
     if account.status != AccountStatus.active or not await credentials.may_still(unit, unit.actor, Scope.contacts_read):
         raise JobLinkEnded()
     job = await queries.get(unit, job_id)
-    _check_has_file(job)
+    check_has_file(job)
     format = job.arguments["format"] if job.kind == JobKind.export_contacts else "csv"
     return JobFile(job_id, TYPES[format], f"{job.kind.replace('_', '-')}-{job_id}.{SUFFIXES[format]}")
 
@@ -84,7 +84,8 @@ def has_file(job: AccountJob) -> bool:
     return job.kind in WRITING and job.status not in UNFINISHED and not _is_cut(job)
 
 
-def _check_has_file(job: AccountJob) -> None:
+def check_has_file(job: AccountJob) -> None:
+    """Raise `Conflict` unless a job has a file that is complete."""
     if job.kind not in WRITING:
         raise Conflict(reason="A job of this kind writes no file.")
     if job.status in UNFINISHED:

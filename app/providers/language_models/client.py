@@ -22,6 +22,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import RunUsage
 
+from app.domain.kernel.blank_texts import is_blank
 from app.domain.writing.writer import Brief, Failure, Kind, WriterFailed, Written
 from app.providers.language_models.endpoint import Endpoint
 from app.providers.language_models.prompts import instructions, prompt
@@ -94,8 +95,8 @@ def _model(client: AsyncOpenAI | AsyncAnthropic, name: str) -> Model:
 def _written(output: Candidates | Reply, usage: RunUsage) -> Written:
     is_reply = isinstance(output, Reply)
     texts = [output.text] if is_reply else output.texts
-    needs_person = (output.needs_person or ("" if output.text.strip() else "It has no answer.")) if is_reply else ""
-    kept = [text[:MOST_CHARACTERS] for text in texts if text.strip()]
+    needs_person = (output.needs_person or ("It has no answer." if is_blank(output.text) else "")) if is_reply else ""
+    kept = [text[:MOST_CHARACTERS] for text in texts if not is_blank(text)]
     return Written(() if needs_person else kept, usage.input_tokens, usage.output_tokens, needs_person[:300])
 
 

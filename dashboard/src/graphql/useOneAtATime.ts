@@ -14,8 +14,11 @@ export function useOneAtATime(work: () => Promise<void>): () => void {
     isAsked.current = isBusy.current;
     if (isBusy.current) return;
     isBusy.current = true;
-    await latest.current();
-    isBusy.current = false;
+    try {
+      await latest.current();
+    } finally {
+      isBusy.current = false;
+    }
     if (isAsked.current) void run();
   }
   return () => void run();

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.accounts.scopes import ALL
 from app.domain.agents import drafts, queries, service
-from app.domain.kernel.errors import Conflict
+from app.domain.kernel.errors import Conflict, InvalidInput
 from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
 from tests.factories.accounts import ACCOUNTS
@@ -36,6 +36,23 @@ async def test_a_burst_never_shortens_the_wait_of_an_agent(chat: Chat, agent: in
     await chat.wait(seconds=70)
     await chat.run()
     assert len(await chat.sent()) == 1
+
+
+@pytest.mark.parametrize("body", ["", " ", "\u200b"])
+async def test_a_draft_is_not_approved_with_a_text_that_shows_nothing(
+    chat: Chat, agent: int, unit_for: UnitFor, body: str
+) -> None:
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await service.update(unit, agent, {"mode": "approve"})
+    await chat.ask("When are you open?")
+    run = await AGENT_RUNS.only(chat.services, "id")
+
+    async with unit_for(chat.account) as unit:
+        with pytest.raises(InvalidInput, match="body must have 1 to 1600 characters"):
+            await drafts.approve(unit, run, body)
+
+    assert await AGENT_RUNS.only(chat.services, "outcome") == "drafted"
 
 
 async def test_an_approved_draft_waits_for_approval_no_more(chat: Chat, agent: int, unit_for: UnitFor) -> None:

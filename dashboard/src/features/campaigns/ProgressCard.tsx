@@ -2,6 +2,7 @@
 
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
+import { useRefresh } from '../../graphql/index.ts';
 import { Card, count, type Part, plural, Progress } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { courseOf, type Progressed, STATE_WORDS, type State } from './model.ts';
@@ -18,12 +19,16 @@ interface ProgressCardProps {
 export function ProgressCard({ campaign, progress }: ProgressCardProps) {
   const { id, status } = campaign;
   const { people, states, percent, credits } = progress;
-  const [{ data }, again] = useQuery({ query: CampaignAnswers, variables: { id }, requestPolicy: 'cache-and-network' });
+  const [{ data, ...state }, send] = useQuery({
+    query: CampaignAnswers,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
   useLately(
     (update) =>
       update.__typename === 'NewMessageUpdate' ||
       (update.__typename === 'CampaignUpdate' && update.campaign?.id === id),
-    () => again({ requestPolicy: 'network-only' }),
+    useRefresh(state, send),
   );
   const rows = data?.campaign_breakdown ?? [];
   const sum = (name: 'replies' | 'opt_outs' | 'segments') => rows.reduce((total, row) => total + row[name], 0);
