@@ -59,11 +59,15 @@ async def phones(services: Services, api: httpx2.AsyncClient) -> list[str]:
 
 @contextmanager
 def session_statements() -> Iterator[list[str]]:
-    """Collect the text of each statement of the session; the acceptor's own are not among them."""
+    """Collect the text of each statement of the session; the acceptor's own are not among them.
+
+    Nor is the one that records the use of a key, once a minute.
+    """
     statements: list[str] = []
 
     def note(*arguments: object) -> None:
-        statements.append(str(arguments[2]))
+        if not str(arguments[2]).startswith("UPDATE api_keys SET last_used_at"):
+            statements.append(str(arguments[2]))
 
     event.listen(Engine, "before_cursor_execute", note)
     yield statements
