@@ -20,6 +20,9 @@ from tests.graphql.test_statements_of_lists import VALID
 pytestmark = pytest.mark.anyio
 
 COPIES = 3000
+RARE = 9_000_000_000
+"""An id that no other row has."""
+
 LISTS = {"audit_entries": "audit_log", "ledger_entries": "transactions"}
 """Lists with other names than their tables."""
 
@@ -37,19 +40,19 @@ KEYS = {
 
 FILTERS = [
     ("automation_runs", "status: canceled", {"status": "canceled"}),
-    ("automation_runs", "automation_id: 77", {"automation_id": 77}),
+    ("automation_runs", f"automation_id: {RARE}", {"automation_id": RARE}),
     ("ai_agent_runs", "outcome: failed", {"outcome": "failed"}),
     ("ai_agent_runs", "outcome: drafted", {"outcome": "drafted"}),
-    ("ai_agent_runs", "agent_id: 77", {"agent_id": 77}),
+    ("ai_agent_runs", f"agent_id: {RARE}", {"agent_id": RARE}),
     ("integration_events", "status: failed", {"status": "failed"}),
-    ("integration_events", "integration_id: 77", {"integration_id": 77}),
+    ("integration_events", f"integration_id: {RARE}", {"integration_id": RARE}),
     ("bookings", "status: canceled", {"status": "canceled"}),
     ("crm_pushes", "status: failed", {"status": "failed"}),
-    ("crm_pushes", "integration_id: 77", {"integration_id": 77}),
+    ("crm_pushes", f"integration_id: {RARE}", {"integration_id": RARE}),
     ("audit_entries", "action: key_created", {"action": "key_created"}),
-    ("audit_entries", 'actor: "key:77"', {"actor": "key:77"}),
+    ("audit_entries", f'actor: "key:{RARE}"', {"actor": f"key:{RARE}"}),
     ("webhook_deliveries", 'event: "new_contact"', {"event": "new_contact"}),
-    ("webhook_deliveries", "contact_id: 77", {"contact_id": 77}),
+    ("webhook_deliveries", f"contact_id: {RARE}", {"contact_id": RARE}),
     ("webhook_deliveries", "answer: client_error", {"answer_status": 404}),
     ("webhook_deliveries", "answer: none", {"answer_status": None}),
     ("webhook_deliveries", "answer_status: 404", {"answer_status": 404}),
@@ -71,7 +74,7 @@ async def test_a_filter_reads_only_the_rows_that_fit_it(
     if table == "conversations":
         await Rows(table).change(services, possible_opt_out=False, unread_count=0)
     if table == "webhook_deliveries":
-        await Rows("events").change(services, contact_id=77)
+        await Rows("events").change(services, contact_id=RARE)
     await copy(services, table, id, rare)
 
     plan = await explain(
