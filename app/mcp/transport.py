@@ -42,6 +42,7 @@ PATIENCE_SECONDS = 1.0
 """The longest wait of a request for the end of one with the same id: a client gets the answer a little before that."""
 
 ANSWER = re.compile(rb'"(?:result|error)":')
+"""The part of a body that makes it an answer, and not the progress of a call."""
 
 Request = tuple[str, str, str]
 """The credential, the session and the id of a request."""

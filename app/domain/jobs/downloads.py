@@ -81,19 +81,21 @@ async def find_file(unit: UnitOfWork, job_id: int) -> JobFile:
 
 def has_file(job: AccountJob) -> bool:
     """Return whether a job is an export that is done, or an import that has ended."""
-    return job.kind in WRITING and job.status not in UNFINISHED and not _is_cut(job)
+    return not _find_lack(job)
 
 
 def check_has_file(job: AccountJob) -> None:
     """Raise `Conflict` unless a job has a file that is complete."""
+    if reason := _find_lack(job):
+        raise Conflict(reason=reason)
+
+
+def _find_lack(job: AccountJob) -> str:
+    """Return why a job has no complete file, or ""; the report of an import has the rows that were imported."""
     if job.kind not in WRITING:
-        raise Conflict(reason="A job of this kind writes no file.")
+        return "A job of this kind writes no file."
     if job.status in UNFINISHED:
-        raise Conflict(reason="The job has not ended. Its file is complete at its end.")
-    if _is_cut(job):
-        raise Conflict(reason="The export ended before all contacts were written. Begin another one.")
-
-
-def _is_cut(job: AccountJob) -> bool:
-    """Return whether the file of a job lacks contacts; the report of an import has the rows that were imported."""
-    return job.kind == JobKind.export_contacts and job.status in (JobStatus.failed, JobStatus.canceled)
+        return "The job has not ended. Its file is complete at its end."
+    if job.kind == JobKind.export_contacts and job.status != JobStatus.done:
+        return "The export ended before all contacts were written. Begin another one."
+    return ""

@@ -22,6 +22,16 @@ async def agent(chat: Chat, unit_for: UnitFor) -> int:
         return await add_agent(unit)
 
 
+@pytest.fixture
+async def draft(chat: Chat, agent: int, unit_for: UnitFor) -> int:
+    """Provide a run of the agent, whose draft waits for approval."""
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await service.update(unit, agent, {"mode": "approve"})
+    await chat.ask("When are you open?")
+    return await AGENT_RUNS.only(chat.services, "id")
+
+
 async def test_a_burst_never_shortens_the_wait_of_an_agent(chat: Chat, agent: int, unit_for: UnitFor) -> None:
     async with unit_for(chat.account) as unit:
         unit.actor = replace(unit.actor, scopes=ALL)
@@ -40,45 +50,30 @@ async def test_a_burst_never_shortens_the_wait_of_an_agent(chat: Chat, agent: in
 
 @pytest.mark.parametrize("body", ["", " ", "\u200b"])
 async def test_a_draft_is_not_approved_with_a_text_that_shows_nothing(
-    chat: Chat, agent: int, unit_for: UnitFor, body: str
+    chat: Chat, draft: int, unit_for: UnitFor, body: str
 ) -> None:
     async with unit_for(chat.account) as unit:
-        unit.actor = replace(unit.actor, scopes=ALL)
-        await service.update(unit, agent, {"mode": "approve"})
-    await chat.ask("When are you open?")
-    run = await AGENT_RUNS.only(chat.services, "id")
-
-    async with unit_for(chat.account) as unit:
         with pytest.raises(InvalidInput, match="body must have 1 to 1600 characters"):
-            await drafts.approve(unit, run, body)
+            await drafts.approve(unit, draft, body)
 
     assert await AGENT_RUNS.only(chat.services, "outcome") == "drafted"
 
 
-async def test_an_approved_draft_waits_for_approval_no_more(chat: Chat, agent: int, unit_for: UnitFor) -> None:
+async def test_an_approved_draft_waits_for_approval_no_more(chat: Chat, draft: int, unit_for: UnitFor) -> None:
     async with unit_for(chat.account) as unit:
-        unit.actor = replace(unit.actor, scopes=ALL)
-        await service.update(unit, agent, {"mode": "approve"})
-    await chat.ask("When are you open?")
-    run = await AGENT_RUNS.only(chat.services, "id")
-    async with unit_for(chat.account) as unit:
-        await drafts.approve(unit, run)
+        await drafts.approve(unit, draft)
 
     async with unit_for(chat.account) as unit:
-        assert (await queries.get_run(unit, run)).outcome is None
+        assert (await queries.get_run(unit, draft)).outcome is None
         with pytest.raises(Conflict, match="it is sending"):
-            await drafts.approve(unit, run)
+            await drafts.approve(unit, draft)
 
 
 async def test_an_approved_draft_is_not_sent_once_the_last_text_of_the_contact_is_a_day_old(
-    chat: Chat, agent: int, unit_for: UnitFor
+    chat: Chat, draft: int, unit_for: UnitFor
 ) -> None:
     async with unit_for(chat.account) as unit:
-        unit.actor = replace(unit.actor, scopes=ALL)
-        await service.update(unit, agent, {"mode": "approve"})
-    await chat.ask("When are you open?")
-    async with unit_for(chat.account) as unit:
-        await drafts.approve(unit, await AGENT_RUNS.only(chat.services, "id"))
+        await drafts.approve(unit, draft)
     await ACCOUNTS.change(chat.services, status="suspended")
     await chat.run()
     assert await AGENT_RUNS.only(chat.services, "status") == "sending"
