@@ -17,6 +17,7 @@ from app.main import create_app
 from app.providers.limits import Limits
 from app.services import Services
 from app.settings import Settings
+from tests.factories.traps import OBSERVER
 from tests.waiting import PATIENCE_SECONDS, within
 
 NO_FLUSH_SECONDS = 24 * 3600.0
@@ -103,7 +104,7 @@ class Shared:
         """Return a connection without triggers, which waits for locks for a limited time."""
         known = self._emptying.get(database_url)
         if known is None or known.is_closed():
-            options = {"lock_timeout": "10s", "session_replication_role": "replica"}
+            options = {"lock_timeout": "10s", "session_replication_role": "replica", "application_name": OBSERVER}
             self._emptying[database_url] = await asyncpg.connect(database_url, server_settings=options)
             self._stack.push_async_callback(self._emptying[database_url].close)
         return self._emptying[database_url]

@@ -14,6 +14,7 @@ from app import gc
 from app.cli import main
 from app.settings import Settings
 from tests.conftest import SECRET
+from tests.factories.traps import OBSERVER
 from tests.shared import EMPTY
 
 
@@ -63,7 +64,7 @@ def fetch(database_url: str) -> Iterator[Ask]:
     Its application name keeps it from the tests that end the connections of the service.
     """
     with asyncio.Runner() as runner:
-        connection = runner.run(asyncpg.connect(database_url, server_settings={"application_name": "observer"}))
+        connection = runner.run(asyncpg.connect(database_url, server_settings={"application_name": OBSERVER}))
         yield lambda sql: [tuple(row) for row in runner.run(connection.fetch(sql))]
         connection.terminate()  # the server may have ended before
 

@@ -118,8 +118,8 @@ async def flushed_wal(connection: Connection) -> int:
 
 
 async def lose_connections(pool: Pool) -> int:
-    """End every connection of the service to the database, as a restart does; return their number."""
-    return len(await pool.fetch(LOSE_CONNECTIONS))
+    """End every connection of the service to the database, as a restart does, and wait for it; return their number."""
+    return len(await pool.fetch(LOSE_CONNECTIONS, OBSERVER))
 
 
 @asynccontextmanager
@@ -174,10 +174,13 @@ ARE_IDLE = """
 SELECT count(*) = 0 FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend' AND state <> 'idle'
 """
+OBSERVER = "observer"
+"""The application name of the tests' own connections, which are not lost with those of the service."""
+
 LOSE_CONNECTIONS = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-  AND application_name <> 'observer'
+  AND application_name <> $1
 """
 LOSE_AT_COMMIT = """
 CREATE FUNCTION lose_connection() RETURNS trigger LANGUAGE plpgsql AS $$
