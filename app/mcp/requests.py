@@ -12,6 +12,9 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that names the object of a method."""
 
+NO_ID = "The id of a request must be a string or an integer. A notification has no id."
+"""The library would take a request with another id for a notification, and not answer it."""
+
 
 class NotOneMessage(Exception):
     """A body is not one JSON-RPC message; `response` says so."""
@@ -55,5 +58,11 @@ def _asked(message: Json) -> Asked:
     if not isinstance(method, str):
         return Asked()
     name: Any = params.get(NAMES.get(method, "")) if isinstance(params, dict) else None
-    id = message.get("id")
-    return Asked(method, name if isinstance(name, str) else None, id if isinstance(id, str | int) else None)
+    return Asked(method, name if isinstance(name, str) else None, _id_of(message) if "id" in message else None)
+
+
+def _id_of(message: Json) -> str | int:
+    id = message["id"]
+    if isinstance(id, bool) or not isinstance(id, str | int):
+        raise NotOneMessage(INVALID_REQUEST, NO_ID)
+    return id

@@ -12,6 +12,7 @@ from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
 from app.mcp.endpoint import MAX_BODY
 from app.mcp.places import MisdirectedRequest, OriginNotAllowed, Places
+from app.mcp.requests import INVALID_REQUEST, NO_ID
 from app.operations.surface import CATEGORIES
 from app.providers import rate_limits
 from app.providers.rate_limits import Policy
@@ -178,6 +179,19 @@ async def test_a_body_that_is_not_one_message_is_refused(
 
     assert answer.status_code == status
     assert answer.json().get("error", {}).get("code", code) in (code, -32602)
+    assert await MESSAGES.count(services) == 0
+
+
+@pytest.mark.parametrize("id", [b"null", b"true", b"1.5", b"[1]", b"{}"])
+@pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
+async def test_a_request_whose_id_is_neither_a_string_nor_an_integer_is_refused(
+    assistant: Assistant, services: Services, version: str, id: bytes
+):
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "send_sms"}
+
+    answer = await assistant.send(CALL.replace(b'"id":1', b'"id":' + id), headers)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, {"code": INVALID_REQUEST, "message": NO_ID})
     assert await MESSAGES.count(services) == 0
 
 

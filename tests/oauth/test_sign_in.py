@@ -287,7 +287,7 @@ async def test_forms_are_labelled_and_known_to_password_managers(browsing: Brows
     [
         (KeyError("the secret of the house"), 500, "An unexpected error of the service. Try again."),
         (ConnectionError("10.0.0.7 is away"), 503, "The service is not available at this moment. Try again in a few"),
-        (RateLimited(seconds=7), 429, "Too many requests. Try again in 7 seconds."),
+        (RateLimited(seconds=7), 429, "Too many requests. Try again in 7 s."),
     ],
 )
 async def test_an_error_page_does_not_reveal_the_cause(

@@ -60,7 +60,7 @@ async def test_too_many_requests_are_refused_with_429_and_the_seconds_to_wait(ap
     answer = await api.get("/contacts")
 
     seconds = answer.headers["retry-after"]
-    assert refusal(answer) == (429, "rate_limited", f"Too many requests. Try again in {seconds} seconds.")
+    assert refusal(answer) == (429, "rate_limited", f"Too many requests. Try again in {seconds} s.")
     assert THIRD_SECONDS - 60 <= int(seconds) <= THIRD_SECONDS
     assert answer.headers["ratelimit"].startswith('"requests";r=0;t=')
 

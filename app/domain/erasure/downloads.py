@@ -45,7 +45,7 @@ class ExportInProgress(DomainError):
 
     code = "export_in_progress"
     status = 429
-    message = "Another export is being downloaded. Try again in {seconds} seconds."
+    message = "Another export is being downloaded. Try again in {seconds} s."
 
     def __init__(self, *, seconds: int = 30) -> None:
         super().__init__(seconds=seconds)

@@ -199,7 +199,7 @@ class RateLimited(DomainError):
 
     code = "rate_limited"
     status = 429
-    message = "Too many requests. Try again in {seconds} seconds."
+    message = "Too many requests. Try again in {seconds} s."
 
 
 class Unavailable(DomainError):

@@ -51,9 +51,7 @@ class NumberBusy(DomainError):
 
     code = "number_busy"
     status = 429
-    message = (
-        "The sending number has texts for at least {seconds} more seconds. Try again then, or send from another number."
-    )
+    message = "The sending number has texts for at least {seconds} s more. Try again then, or send from another number."
 
 
 class CarrierRefused(DomainError):

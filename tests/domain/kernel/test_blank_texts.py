@@ -6,7 +6,11 @@ from app.domain.kernel.blank_texts import is_blank
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "\r\n\t", "\u00a0", "\u200b", "\u200b \u200d\ufe0f", "\u2800", "\u3164", "\u0000", "\u2028"]
+    "text",
+    [
+        *("", " ", "\r\n\t", "\u00a0", "\u200b", "\u200b \u200d\ufe0f", "\u2800", "\u3164", "\u0000", "\u2028"),
+        *("\u20dd", "\U0001d159", "\u2065", "\ufff0", "\U000e0000", "\U000e0fff"),
+    ],
 )
 def test_a_text_of_spaces_joiners_and_marks_shows_nothing(text: str) -> None:
     assert is_blank(text)
