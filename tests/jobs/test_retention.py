@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from app.bootstrap import open_history_retention, retention_rules
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.idempotency import KEPT, OWN_KEPT, OwnKey
@@ -169,6 +171,20 @@ async def test_keys_of_a_job_are_forgotten_once_it_has_ended_and_its_file_a_week
     assert await ACCOUNT_JOBS.count(services) == 3
     assert await JOB_KEYS.read(services, "job_id") == [job]
     assert {*await JOB_PARTS.read(services, "content")} == {b"kept", b"unfinished"}
+
+
+@pytest.mark.parametrize("status", ["canceled", "failed"])
+async def test_the_contacts_of_an_export_without_a_file_are_forgotten_once_it_has_ended(
+    services: Services, account: Opened, status: str
+) -> None:
+    for kind in ("import_contacts", "export_contacts"):
+        ended = {"kind": kind, "status": status, "finished_at": NOON - MOMENT}
+        job = await ACCOUNT_JOBS.insert(services, account_id=account.account_id, created_by="key:1", **ended)
+        await JOB_PARTS.insert(services, job_id=job, number=0, content=kind.encode())
+
+    await _job(services).run()
+
+    assert await JOB_PARTS.read(services, "content") == [b"import_contacts"]
 
 
 def _job(services: Services) -> Job:
