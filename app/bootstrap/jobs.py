@@ -58,6 +58,7 @@ from app.domain.live.reactions import REACTIONS as LIVE_REACTIONS
 from app.domain.live.retention import RULES as LIVE_RULES
 from app.domain.messages import retention as messages
 from app.domain.messages.carrier_erasures import CarrierErasures
+from app.domain.messages.erased_calls import ErasedCalls
 from app.domain.messages.handoff import Handoff
 from app.domain.notices.mails import NoticeMails
 from app.domain.notices.reactions import REACTIONS as NOTICE_REACTIONS
@@ -150,8 +151,6 @@ async def open_jobs(settings: Settings, notifier: Notifier) -> AsyncGenerator[Se
         dispatcher = open_dispatcher(services, announcer.announce, workers.tell)
         retries = Retries(services.database, services.clock, services.notify, REACTIONS)
         drip = open_drip(services)
-        erasures = CarrierErasures(services.database, services.connections, services.clock)
-        deletions = open_deletions(services)
         remains = Leftovers(services.database)
         await workers.warm()
         yield [
@@ -165,8 +164,7 @@ async def open_jobs(settings: Settings, notifier: Notifier) -> AsyncGenerator[Se
             Job("sandbox", playback.run, playback.due, watch=playback.watch),
             Job("events", dispatcher.run, dispatcher.due),
             Job("failed_reactions", retries.run, retries.due),
-            Job("erasures", erasures.run, erasures.due, every=SELDOM),
-            Job("deletions", deletions.run, deletions.due, every=SELDOM),
+            *_erasure_jobs(services),
             Job("webhooks", workers.run, workers.due, finish=workers.finish),
             Job(leftovers.TOPIC, remains.run, remains.due, every=SELDOM),
             *_mail_jobs(services),
@@ -193,6 +191,17 @@ def _handoff_jobs(handoff: Handoff) -> Sequence[Job]:
     return (
         Job("messages", handoff.run, handoff.due, finish=handoff.finish, watch=sends.watch),
         Job("reconcile", handoff.reconcile, handoff.lapsed, finish=handoff.finish_questions, watch=questions.watch),
+    )
+
+
+def _erasure_jobs(services: Services) -> Sequence[Job]:
+    erased_calls = ErasedCalls(services.database, services.clock, services.notify)
+    erasures = CarrierErasures(services.database, services.connections, services.clock)
+    deletions = open_deletions(services)
+    return (
+        Job("erased_calls", erased_calls.run, erased_calls.due, every=SELDOM),
+        Job("erasures", erasures.run, erasures.due, every=SELDOM),
+        Job("deletions", deletions.run, deletions.due, every=SELDOM),
     )
 
 

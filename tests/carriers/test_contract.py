@@ -137,7 +137,7 @@ REFUSED = {"twilio": "+15005520003", "telnyx": "+15005510009"}
 @WITH_SIMULATORS
 @pytest.mark.parametrize(
     ("numbers", "error", "said"),
-    [(LIMITED, RateLimited, "again in 10 seconds"), (REFUSED, CarrierConnectionRefused, "HTTP 401")],
+    [(LIMITED, RateLimited, "again in 10 s"), (REFUSED, CarrierConnectionRefused, "HTTP 401")],
 )
 async def test_each_refusal_of_a_lookup_is_an_error_of_the_catalogue(
     bench: Bench, numbers: dict[str, str], error: type[DomainError], said: str

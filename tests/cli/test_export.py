@@ -21,6 +21,7 @@ NOT_EXPORTED = {
     "contact_tags": "the tags of contacts, which have them too",
     "contact_totals": "a count of contacts",
     "idempotency_keys": "answers, kept for a day",
+    "erased_calls": "credits of erased texts, gone within minutes",
     "failed_reactions": "what the service is yet to do for an event",
     "ledger_days": "sums of the ledger",
     "number_hours": "sums of messages",

@@ -7,6 +7,7 @@ from tests.factories.tables import Rows, Source, ago, open_pool
 
 CARRIER_ERASURES = Rows("carrier_erasures")
 CARRIER_IDS = Rows("carrier_ids")
+ERASED_CALLS = Rows("erased_calls")
 ERASED_TEXTS = Rows("erased_texts")
 MESSAGES = Rows("messages")
 OUTGOING = Rows("outgoing")

@@ -24,14 +24,15 @@ SUPPRESSED: dict[str, Any] = {
 FORGOTTEN: dict[str, Any] = {"contact_id": None, "phone": None, "body": "", "original_body": None, "message_id": None}
 
 
-async def forget(unit: UnitOfWork, contact_id: int, waiting: Sequence[int]) -> None:
-    """Empty the recipients that are a contact; those without a text, or with one of `waiting`, get none any more.
+async def forget(unit: UnitOfWork, contact_id: int, unsent: Sequence[int]) -> None:
+    """Empty the recipients that are a contact; those without a text, or with one of `unsent`, get none any more.
 
-    `waiting` are the messages that are refunded because they have not left. Later results of the others are not noted.
+    `unsent` are the messages that are refunded because they have not left. Those of texts in calls to carriers count as
+    sent. Later results are not noted.
     """
     await end_unsent(unit, contact_id)
     own = _is_of(unit, contact_id)
-    await _change(unit, SUPPRESSED, own, Recipient.message_id.in_(list(waiting)))
+    await _change(unit, SUPPRESSED, own, Recipient.message_id.in_(list(unsent)))
     await _note_results(unit, own)
     await _change(unit, FORGOTTEN, own)
 

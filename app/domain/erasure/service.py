@@ -15,7 +15,6 @@ from app.domain.events import erasure as events
 from app.domain.integrations import erasure as integrations
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import erasure as messages
-from app.domain.messages import queries
 from app.domain.webhooks import erasure as webhooks
 
 
@@ -37,19 +36,16 @@ async def lock(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
 async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     """Delete a contact with its messages and conversation, and empty its events and webhook deliveries.
 
-    Pending messages are refunded, even one in a call to its carrier: the account does not pay for a message without a
-    record. The suppression of the phone, the consent records and the ledger remain. Events that were not dispatched are
-    not delivered. Carriers delete the messages after the commit.
+    Messages that have not left are refunded; one in a call to its carrier is refunded after it, unless the carrier
+    accepted it. The suppression of the phone, the consent records and the ledger remain. Events that were not
+    dispatched are not delivered. Carriers delete the messages after the commit.
     """
     await billing.lock(unit)
     contact = await contacts.get(unit, contact_id, lock=True)
     await opt_outs.close_hold(unit, contact, SuppressionReason.contact_deleted)
     await opt_in_requests.forget(unit, contact.phone)
     deleted = await messages.lock_all(unit, contact_id)
-    waiting = await queries.list_waiting(unit, contact_id)
-    for message in waiting:
-        await billing.refund(unit, message.account_id, message.id, message.credits, "Contact deleted before sending")
-    await campaigns.forget(unit, contact_id, [message.id for message in waiting])
+    await campaigns.forget(unit, contact_id, await messages.refund_unsent(unit, contact_id))
     await integrations.forget(unit, contact)
     await crm.forget(unit, contact)
     await messages.erase_all(unit, contact_id)

@@ -32,6 +32,7 @@ DELETED = (
         ),
     ),
     DeletedTable("outgoing", parent="messages", key="message_id", row=PHYSICAL),
+    DeletedTable("erased_calls", ("message_id",), row=PHYSICAL),
     DeletedTable("scheduled_texts", ("send_at", "message_id"), row=PHYSICAL),
 )
 

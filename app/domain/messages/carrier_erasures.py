@@ -27,7 +27,7 @@ RETURNING e.message_id, e.carrier, e.provider_message_id, e.due_at
 
 GIVE_BACK = "UPDATE carrier_erasures SET due_at = $2 WHERE message_id = ANY($1::bigint[]) AND due_at = $3"
 
-FORGET = "DELETE FROM carrier_erasures WHERE message_id = ANY($1::bigint[])"
+FORGET = "DELETE FROM carrier_erasures WHERE message_id = ANY($1::bigint[]) AND due_at = $2"
 IS_DUE = "SELECT EXISTS (SELECT FROM carrier_erasures WHERE due_at <= $1)"
 
 
@@ -61,26 +61,30 @@ class CarrierErasures:
             give_back=self._give_back,
             seconds=AGAIN.seconds,
         )
-        by_carrier: defaultdict[str, list[CarriedMessage]] = defaultdict(list)
+        by_carrier: defaultdict[str, list[Erasure]] = defaultdict(list)
         for row in rows:
-            by_carrier[row.carrier].append(CarriedMessage(row.message_id, row.provider_message_id))
-        await asyncio.gather(*(self._forget(carrier, messages) for carrier, messages in by_carrier.items()))
+            by_carrier[row.carrier].append(row)
+        await asyncio.gather(*(self._forget(carrier, claimed) for carrier, claimed in by_carrier.items()))
         return len(rows) == BATCH
 
     async def due(self) -> bool:
         """Return whether a request to a carrier is due."""
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
-    async def _forget(self, carrier: str, messages: list[CarriedMessage]) -> None:
-        """Request deletions from one carrier; those of a connection that was removed are dropped."""
+    async def _forget(self, carrier: str, claimed: Sequence[Erasure]) -> None:
+        """Request deletions from one carrier; those of a connection that was removed are dropped.
+
+        A message whose id at the carrier became known meanwhile is due again, and stays.
+        """
+        messages = [CarriedMessage(row.message_id, row.provider_message_id) for row in claimed]
         try:
             if connection := await self.connections.get(carrier):
                 async with connection:
                     await connection.carrier.delete_copies(messages)
         except ConnectionError:
             return
-        ids = [message.reference for message in messages]
-        await claims.persist(lambda: self.database.pool.execute(FORGET, ids), AGAIN.seconds)
+        ids, until = [row.message_id for row in claimed], claimed[0].due_at
+        await claims.persist(lambda: self.database.pool.execute(FORGET, ids, until), AGAIN.seconds)
 
     async def _give_back(self, rows: Sequence[Erasure]) -> None:
         """Release the claims of the erasures that no carrier was asked for."""

@@ -5,11 +5,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, insert, literal, literal_column, select
 
+from app.domain.billing import service as billing
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import queries
 from app.domain.messages.models import (
     CarrierErasure,
     CarrierId,
     Direction,
+    ErasedCall,
     ErasedText,
     Message,
     Outgoing,
@@ -18,6 +21,12 @@ from app.domain.messages.models import (
     UnmatchedReceipt,
 )
 from app.domain.quiet_hours.models import CappedText
+
+REFUND = "Contact deleted before sending"
+"""The description of a refund in the ledger."""
+
+RECORDED_WITHIN = timedelta(minutes=1)
+"""The time after the end of a claim in which the answer to its call is recorded at the latest."""
 
 REPEATED_FOR = timedelta(days=7)
 """The maximum time after which a carrier may repeat the callback of an inbound message."""
@@ -42,6 +51,31 @@ async def lock_all(unit: UnitOfWork, *contact_ids: int) -> int:
     """Lock every message of contacts in the order of their ids, as the hand-off does; return how many there are."""
     own = Message.account_id == unit.actor.account_id, Message.contact_id.in_(contact_ids)
     return len(await unit.all(select(Message.id).where(*own).order_by(Message.id).with_for_update()))
+
+
+async def refund_unsent(unit: UnitOfWork, contact_id: int) -> list[int]:
+    """Refund the pending messages of a contact that have not left; return their ids.
+
+    One in a call to its carrier is refunded after it, unless the carrier accepts it: see `erased_calls`.
+    """
+    waiting = await queries.list_waiting(unit, contact_id)
+    queued = select(Outgoing).where(Outgoing.message_id.in_([message.id for message in waiting]))
+    rows = await unit.all(queued.order_by(Outgoing.message_id).with_for_update())
+    claimed = {row.message_id: row for row in rows if row.claimed_until}
+    for message in waiting:
+        if message.id in claimed:
+            await _settle_later(unit, message, claimed[message.id])
+        else:
+            await billing.refund(unit, message.account_id, message.id, message.credits, REFUND)
+    return [message.id for message in waiting if message.id not in claimed]
+
+
+async def _settle_later(unit: UnitOfWork, message: Message, row: Outgoing) -> None:
+    """Keep the credits of a message until its call has ended; of one without an answer, the last call has."""
+    now = unit.clock.now()
+    ended_at = now if row.unanswered_since else max(now, row.claimed_until or now)
+    call = {"message_id": message.id, "account_id": message.account_id, "credits": message.credits}
+    await unit.save(ErasedCall(**call, due_at=ended_at + RECORDED_WITHIN))
 
 
 def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:

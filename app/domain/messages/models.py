@@ -225,6 +225,24 @@ class CarrierErasure(Base):
     due_at: Mapped[datetime]
 
 
+class ErasedCall(Base):
+    """A text that was erased during the call to its carrier.
+
+    Its credits are refunded at `due_at`, unless the carrier has accepted it before.
+    """
+
+    __tablename__ = "erased_calls"
+    __table_args__ = (
+        Index("ix_erased_calls_account_id", "account_id", "message_id"),
+        Index("ix_erased_calls_due_at", "due_at"),
+    )
+
+    message_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    account_id: Mapped[int]
+    credits: Mapped[int]
+    due_at: Mapped[datetime]
+
+
 class ReceiptRow(Base):
     """A receipt of a message, stored once even if it is repeated.
 

@@ -17,8 +17,9 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import outcome, outgoing, pacing
+from app.domain.messages import erased_calls, outcome, outgoing, pacing
 from app.domain.messages.eligibility import limited
+from app.domain.messages.erased_calls import AcceptedText
 from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText
@@ -256,6 +257,10 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         rows.unless_all([answer.charge and answer.charge.amount for _, answer in accepted], None),
         rows.unless_all([answer.charge and answer.charge.currency for _, answer in accepted], None),
     )
+    if len(recorded) < len(ids):
+        kept = {row.id for row in recorded}
+        erased = [_accepted_text(*pair) for pair in accepted if pair[0].message_id not in kept]
+        await erased_calls.note_accepted(connection, erased, now)
     if counting := [text.message_id for text, _ in accepted if text.expires_at]:
         await connection.execute(quiet_hours.COUNT_AT, counting, now, True)
     new = {row.id: row.provider_message_id for row in recorded if row.was_pending}
@@ -267,6 +272,10 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
         await carrier_ids.name_parts(connection, named)
         given += [(carrier, part, id) for carrier, id, ids in named for part in ids[1:]]
     return await carrier_ids.match(connection, given)
+
+
+def _accepted_text(text: ClaimedText, answer: Accepted) -> AcceptedText:
+    return AcceptedText(text.message_id, text.carrier, answer.provider_message_id or None)
 
 
 def _part_ids(answer: Accepted) -> list[str]:

@@ -206,6 +206,23 @@ async def test_an_erased_contact_whose_text_had_left_counts_as_sent(
     await audit_counts(pool)
 
 
+async def test_an_erased_contact_whose_text_is_in_a_call_counts_as_sent_and_is_paid_until_the_call_has_ended(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    await add_people(pool, 2)
+    await send()
+    await accept(2)
+    await OUTGOING.change(pool, claimed_until=ahead(minutes=1))
+
+    async with act() as unit:
+        await erasure.erase(unit, await CONTACTS.where(first_name="Ann0").only(pool, "id"))
+
+    [row] = await CAMPAIGN_RECIPIENTS.where(phone=None).read(pool, "state", "credits", "message_id")
+    assert (*row,) == ("sent", 1, None)
+    assert await balance_of(pool) == 998
+    await audit_counts(pool)
+
+
 def results(delivered: int, failed: int = 0, code: str = "filtered", opt_outs: int = 0) -> list[Result]:
     return [
         *[Result("failed", code, None)] * failed,

@@ -10,7 +10,6 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.db.engine import Pool
 from app.domain.accounts.scopes import Scope
-from app.domain.carriers.carrier import Accepted, Answer, OutboundMessage, Receipt, ReceiptStatus
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
@@ -23,34 +22,20 @@ from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.domain.webhooks import replays
 from app.domain.webhooks import service as webhooks
-from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.conftest import unit_of
 from tests.domain.messages.handing import hand_over
 from tests.factories.billing import audit, balance_of, entries
-from tests.factories.carriers import opened
 from tests.factories.contacts import CONSENTS, CONTACT_TOTALS, CONTACTS, SUPPRESSIONS, id_of_contact
 from tests.factories.conversations import CONVERSATIONS
 from tests.factories.events import EVENTS, OUTBOX
 from tests.factories.messages import ERASED_TEXTS, MESSAGES, calls, states
 from tests.factories.tables import ago
-from tests.factories.traps import locked, table_locked, until_blocked
+from tests.factories.traps import table_locked, until_blocked
 from tests.factories.webhooks import WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_attempt
-from tests.waiting import until, within
 
 TO = "+12025550143"
 UNCLEAR = "STOP what time is the showing"
-
-
-@pytest.fixture
-def erase(act: Callable[..., Any], pool: Pool) -> Callable[..., Any]:
-    """Give a function that erases the contact with a phone."""
-
-    async def erase(phone: str = TO) -> Erased:
-        async with act() as unit:
-            return await erasure.erase(unit, await id_of_contact(pool, phone))
-
-    return erase
 
 
 @pytest.fixture
@@ -173,58 +158,6 @@ async def test_two_erasures_at_once_refund_once(
 
     assert sorted(type(answer).__name__ for answer in answers) == ["Erased", "NotFound"]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
-
-
-async def test_a_text_that_a_carrier_holds_is_refunded_and_its_late_answer_and_report_change_nothing(
-    services: Services, send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    id = (await send("+15005550001")).message_id
-    async with table_locked(pool, "sandbox_messages"):
-        calling = asyncio.create_task(hand_over(handoff))
-        await until_blocked(pool)
-        await erase("+15005550001")
-    await calling
-    await services.receipts.receive("sandbox", Receipt(f"sbx_{id}", ReceiptStatus.failed, "failed", reference=id))
-
-    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
-    assert not await services.receipts.due()
-    await audit(pool)
-
-
-class Gate(SandboxCarrier):
-    """A carrier that answers nobody until it is opened."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, b"secret", 0, 10)
-        self.opened = asyncio.Event()
-
-    async def send(self, message: OutboundMessage) -> Answer:
-        await within("the gate to open", self.opened.wait())
-        return Accepted(f"sbx_{message.reference}")
-
-
-async def is_claimed(handoff: Handoff) -> bool:
-    return not await handoff.due()
-
-
-async def test_an_erasure_and_the_recording_of_sent_texts_do_not_deadlock(
-    services: Services, send: Callable[..., Any], erase: Callable[..., Any], handoff: Handoff, pool: Pool
-) -> None:
-    first, second = (await send()).message_id, (await send()).message_id
-    gate = Gate(pool)
-    calling = asyncio.create_task(hand_over(replace(handoff, connections=opened(handoff, sandbox=gate))))
-    await until(lambda: is_claimed(handoff))
-    await services.receipts.receive("sandbox", Receipt(f"sbx_{first}", ReceiptStatus.sent, "sent", reference=first))
-
-    async with locked(pool, MESSAGES.where(id=second)):
-        erasing = asyncio.create_task(erase())
-        await until_blocked(pool)
-        gate.opened.set()
-        await until_blocked(pool, 2)
-
-    assert (await erasing).deleted_messages == 2
-    await calling
-    assert await entries(pool) == [("debit", -1, 999), ("debit", -1, 998), ("refund", 1, 999)]
 
 
 async def test_sends_and_hand_over_and_a_stop_at_once_with_an_erasure_lose_no_credit(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -15,6 +15,7 @@ from app.domain.kernel.errors import NotFound
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
+from app.domain.messages.erased_calls import ErasedCalls
 from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
@@ -22,6 +23,7 @@ from tests.domain.messages.handing import INVALID, Absorbed, after, hand_over, r
 from tests.domain.messages.sends import hello, nothing_was_kept
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, entries
+from tests.factories.clocks import Later
 from tests.factories.contacts import id_of_contact
 from tests.factories.events import keep_answer
 from tests.factories.messages import CARRIER_ERASURES, MESSAGES, OUTGOING, calls, states
@@ -56,6 +58,7 @@ async def test_a_text_that_is_erased_while_its_sender_waits_is_not_found_and_is_
     carrier.answer.set_result(Ambiguous())
     with pytest.raises(NotFound):
         await sending
+    await ErasedCalls(services.database, Later(timedelta(minutes=2)), services.notify).run()
 
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
     await audit(pool)
