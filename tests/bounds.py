@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 
+from app.domain.campaigns import enqueue
+from app.domain.erasure import accounts as account_erasure
 from app.domain.kernel import paging
+from app.domain.messages.receipts import application
+from app.domain.messages.sending import acceptance
 from app.domain.segments import members, previews
 from tests.waiting import PATIENCE_SECONDS
 
@@ -20,6 +24,12 @@ EARLIER_SECONDS = 5.0
 """The time before pytest-timeout at which a coroutine is cancelled, which keeps the event loop intact."""
 
 REPORT_SECONDS = 30.0
+LOCK_TIMEOUTS = (
+    (acceptance, "LONG_PATIENCE"),
+    (account_erasure, "PATIENCE"),
+    (application, "LOCK_TIMEOUT"),
+    (enqueue, "PATIENCE"),
+)
 LIMIT = pytest.StashKey[float]()
 
 
@@ -35,6 +45,15 @@ def patient_searches() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module, name in quick:
             patch.setattr(module, name, PATIENCE_SECONDS)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_statements() -> Iterator[None]:
+    """Let statements wait for the locks that tests hold, however late a test releases them on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in LOCK_TIMEOUTS:
+            patch.setattr(module, name, f"{PATIENCE_SECONDS:.0f}s")
         yield
 
 

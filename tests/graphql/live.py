@@ -205,7 +205,8 @@ async def talking(
     address: str, key: str | None = None, protocol: str = PROTOCOL, **options: Any
 ) -> AsyncGenerator[Talk]:
     """Open a WebSocket; with a key, initialise it."""
-    async with connect(f"ws://{address}", subprotocols=[protocol], proxy=None, **options) as socket:
+    options = {"subprotocols": [protocol], "proxy": None, "open_timeout": PATIENCE_SECONDS} | options
+    async with connect(f"ws://{address}", **options) as socket:
         talk = Talk(socket)
         if key:
             await talk.init(key)

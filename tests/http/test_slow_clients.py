@@ -62,20 +62,21 @@ async def test_a_body_that_does_not_end_is_answered_408_and_its_request_done_no_
     await until(lambda: not quick.server.server_state.tasks and quick.connections() == 0)
 
 
-async def test_a_second_head_has_its_own_time(quick: Running) -> None:
-    raw = await quick.connect()
-    raw.send(SOUND)
-    await raw.head()
+async def test_a_second_head_has_its_own_time() -> None:
+    async with running(replace(QUICK, head_seconds=3)) as server:
+        raw = await server.connect()
+        raw.send(SOUND)
+        await raw.head()
 
-    raw.send(b"GET / HTTP/1.1\r\n")
-    answer = await raw.rest()
+        raw.send(b"GET / HTTP/1.1\r\n")
+        answer = await raw.rest()
 
-    assert b"HTTP/1.1 408 " in answer
-    assert len(quick.requests) == 1
+        assert b"HTTP/1.1 408 " in answer
+        assert len(server.requests) == 1
 
 
 async def test_a_body_behind_its_answer_is_read_for_no_longer_than_another() -> None:
-    async with running(QUICK, timeout_keep_alive=60) as quick:
+    async with running(replace(QUICK, head_seconds=10), timeout_keep_alive=60) as quick:
         raw = await quick.connect()
         raw.send(b"POST /first HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx")
         await raw.head()
@@ -86,7 +87,7 @@ async def test_a_body_behind_its_answer_is_read_for_no_longer_than_another() -> 
 
 
 async def test_an_idle_connection_is_closed_after_the_time_that_it_is_kept() -> None:
-    async with running(QUICK, timeout_keep_alive=1) as server:
+    async with running(replace(QUICK, head_seconds=10), timeout_keep_alive=1) as server:
         raw = await server.connect()
         raw.send(SOUND)
         await raw.head()

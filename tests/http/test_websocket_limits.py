@@ -114,7 +114,7 @@ async def test_a_large_handshake_within_the_limits_is_answered(server: Running, 
 
 
 async def test_a_socket_that_is_not_answered_ends_and_one_that_was_does_not() -> None:
-    async with running(replace(QUICK, handshake_seconds=1)) as server:
+    async with running(replace(QUICK, handshake_seconds=3, head_seconds=10)) as server:
         talking = await open_socket(server)
         talking.send(frame(TEXT, b"a"))
         await talking.reader.readexactly(3)

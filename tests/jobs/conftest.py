@@ -12,8 +12,15 @@ import pytest
 from redis import Redis
 from redis.exceptions import RedisError
 
+from app.jobs import notifier as notifier_module
 from tests.jobs.samples import Ledger
-from tests.waiting import block_until
+from tests.waiting import PATIENCE_SECONDS, block_until
+
+
+@pytest.fixture(autouse=True)
+def patient_notifiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let notifiers wait for a late answer of Valkey, but where a test says otherwise."""
+    monkeypatch.setattr(notifier_module, "TIMEOUT_SECONDS", PATIENCE_SECONDS)
 
 
 class Valkey:

@@ -10,15 +10,9 @@ from app.jobs.job import Job, Runner
 from app.jobs.notifier import WAKE_URGENT, Notifier
 from app.telemetry.metrics import REGISTRY
 from tests.jobs.conftest import Valkey
-from tests.waiting import PATIENCE_SECONDS, until, within
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def patient_notifiers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let notifiers wait for a late answer of Valkey, but where a test says otherwise."""
-    monkeypatch.setattr(notifier_module, "TIMEOUT_SECONDS", PATIENCE_SECONDS)
 
 
 def waiting(valkey: Valkey) -> int:

@@ -174,7 +174,7 @@ async def test_a_signature_by_another_key_is_refused(http: httpx2.AsyncClient, s
     assert refusal(answer) == UNSIGNED
 
 
-@pytest.mark.parametrize("away", [-TOLERANCE - 5, TOLERANCE + 5])
+@pytest.mark.parametrize("away", [-TOLERANCE - 60, TOLERANCE + 60])
 async def test_a_signature_of_another_time_is_refused_and_its_clock_is_shown(
     http: httpx2.AsyncClient, services: Services, secret: bytes, away: int
 ) -> None:
@@ -182,7 +182,7 @@ async def test_a_signature_of_another_time_is_refused_and_its_clock_is_shown(
 
     await services.health.flush()
     assert refusal(answer) == UNSIGNED
-    assert await MINUTES.only(services, "skew_seconds") == pytest.approx(away, abs=3)
+    assert await MINUTES.only(services, "skew_seconds") == pytest.approx(away, abs=30)
 
 
 @pytest.mark.parametrize("kind", ["inbound", "status"])

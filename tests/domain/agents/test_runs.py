@@ -91,14 +91,15 @@ async def test_a_conversation_is_handed_to_the_user_whom_the_agent_names_unless_
     assert await CONVERSATIONS.only(chat.services, "assignee_id") == (None if is_removed else user)
 
 
-async def test_texts_of_a_burst_are_answered_together(chat: Chat, agent: int) -> None:
+async def test_texts_of_a_burst_are_answered_together(chat: Chat, agent: int, unit_for: UnitFor) -> None:
+    await change(chat, unit_for, agent, debounce_seconds=300)
     await chat.write("Hi")
-    await chat.wait(seconds=3)
+    await chat.wait(seconds=30)
     await chat.write("When are you open?")
-    await chat.wait(seconds=3)
+    await chat.wait(seconds=285)
     await chat.run()
     assert await chat.sent() == []
-    await chat.wait(seconds=3)
+    await chat.wait(seconds=30)
     await chat.run()
 
     assert await chat.sent() == [OPEN]

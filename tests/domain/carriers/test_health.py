@@ -37,8 +37,9 @@ def noting(services: Services) -> Health:
     return Health(services.database.pool, At(NOON))
 
 
-async def read(services: Services, id: int) -> ConnectionHealth:
+async def read(services: Services, id: int, now: datetime | None = None) -> ConnectionHealth:
     async with unit_of(services, Actor(0, frozenset())) as unit:
+        unit.clock = At(now) if now else unit.clock
         return (await health_reports.read(unit, [id]))[id]
 
 
@@ -153,7 +154,8 @@ async def test_hand_offs_and_reports_on_them_are_counted(services: Services, acc
 
 async def test_the_health_of_a_connection_says_its_last_results_and_its_speed(services: Services) -> None:
     id = await add_connection(services, "second")
-    this_minute = datetime.now(UTC).replace(second=0, microsecond=0)
+    now = datetime.now(UTC)
+    this_minute = now.replace(second=0, microsecond=0)
     await add_minute(
         services, id, "accepted", minutes_ago=1, count=3, parts=120, minute=this_minute - timedelta(minutes=1)
     )
@@ -162,7 +164,7 @@ async def test_the_health_of_a_connection_says_its_last_results_and_its_speed(se
     await add_minute(services, id, "callback", minutes_ago=15, skew_seconds=3.5)
     await add_minute(services, id, "rejected", "account_problem", minutes_ago=90, count=50)
 
-    health = await read(services, id)
+    health = await read(services, id, now)
 
     [failed_at] = await MINUTES.where(code="invalid_number").read(services, "last_at")
     assert health.last_success_at == max(await MINUTES.where(result="accepted").read(services, "last_at"))

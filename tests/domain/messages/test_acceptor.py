@@ -28,6 +28,7 @@ from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, bodies, states
 from tests.factories.numbers import add_number
 from tests.factories.traps import until_blocked
+from tests.waiting import within
 
 
 async def test_a_send_debits_its_segments_and_keeps_its_message(send: Callable[..., Any], pool: Pool) -> None:
@@ -248,8 +249,7 @@ async def test_a_defect_is_raised_in_the_waiting_sends_and_the_acceptor_goes_on(
 ) -> None:
     acceptor = SendAcceptor(pool, BrokenClock(), services.notify, services.connections)
 
-    async with asyncio.timeout(5):
-        answers = await verdicts(*(acceptor.accept(actor, hello()) for _ in range(3)))
+    answers = await within("the answers", verdicts(*(acceptor.accept(actor, hello()) for _ in range(3))))
     acceptor._clock = services.clock
 
     assert [str(answer) for answer in answers] == ["the clock is broken"] * 3

@@ -25,6 +25,7 @@ from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.domain.messages.handing import INVALID, RATE_LIMITED, TO, Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
 from tests.factories.carriers import CONNECTIONS, opened
+from tests.factories.clocks import Stopped
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTGOING, calls, states
 from tests.factories.tables import ago
@@ -95,14 +96,17 @@ async def test_a_text_that_the_carrier_takes_later_waits_longer_each_time_and_is
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(RATE_LIMITED)
+    clock = Stopped()
+    stopped = replace(handoff, clock=clock)
+    dues: list[bool] = []
 
-    await hand_over(handoff)
-    early = await after(handoff, seconds=1.9).due()
-    await hand_over(after(handoff, seconds=2))
-    still_early = await after(handoff, seconds=5.9).due()
-    await hand_over(after(handoff, seconds=6.5))
+    await hand_over(stopped)
+    for seconds in (1.9, 0.1, 3.9, 0.1):
+        clock.move(seconds)
+        dues.append(await stopped.due())
+        await hand_over(stopped)
 
-    assert (early, still_early) == (False, False)
+    assert dues == [False, True, False, True]
     assert await states(pool) == [("sent", None)]
     assert await calls(pool) == [("Hello", 3)]
     assert await entries(pool) == [("debit", -1, 999)]
@@ -175,7 +179,7 @@ async def test_a_text_that_was_not_answered_stays_paid_and_pending_until_the_car
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(UNHEARD)
-    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=5))
+    impatient = replace(handoff, pace=replace(handoff.pace, timeout=0.01, ambiguous_wait=300))
 
     await hand_over(impatient)
 
@@ -183,7 +187,7 @@ async def test_a_text_that_was_not_answered_stays_paid_and_pending_until_the_car
     assert await entries(pool) == [("debit", -1, 999)]
     assert not await impatient.due()
     assert not await impatient.lapsed()
-    assert await after(impatient, seconds=6).lapsed()
+    assert await after(impatient, seconds=301).lapsed()
 
 
 async def test_a_text_that_never_reaches_the_carrier_expires_after_a_day_and_is_refunded_once(

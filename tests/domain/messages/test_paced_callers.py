@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.messages.handing import hand_over
 from tests.factories.messages import MESSAGES, TOKEN_BUCKETS, add_backlog, states
+from tests.factories.tables import ago
 
 
 @pytest.fixture
@@ -47,24 +49,24 @@ async def test_a_caller_waits_for_the_pace_of_the_number(
     send_now: Callable[..., Any], pace: Callable[..., Any], pool: Pool
 ) -> None:
     await pace(2)
+    begun = ago()
 
     await asyncio.gather(*(send_now() for _ in range(3)))
 
-    times = sorted(await MESSAGES.read(pool, "sent_at"))
     assert await states(pool) == [("sent", None)] * 3
-    assert (times[2] - times[0]).total_seconds() >= 0.4
+    assert max(await MESSAGES.read(pool, "sent_at")) - begun >= timedelta(seconds=0.9)
 
 
 async def test_a_text_that_would_wait_longer_than_five_seconds_is_refused_before_its_debit(
     send_now: Callable[..., Any], pace: Callable[..., Any], services: Services, account: Opened, pool: Pool
 ) -> None:
-    await pace(0.1)
+    await pace(0.01)
     await send_now()
 
     with pytest.raises(NumberBusy) as refused:
         await send_now("later")
 
-    assert refused.value.facts == {"seconds": 10}
+    assert 70 < int(str(refused.value.facts["seconds"])) <= 100
     assert await MESSAGES.read(pool, "body") == ["Hello"]
 
 
@@ -74,13 +76,13 @@ async def test_a_faster_pace_shortens_the_wait_after_earlier_texts(
     await pace(0.01)
     await send_now("slow")
 
-    await pace(0.1)
+    await pace(0.02)
     with pytest.raises(NumberBusy) as refused:
         await send_now("later")
     await pace(None)
     await send_now("fast")
 
-    assert refused.value.facts == {"seconds": 10}
+    assert 20 < int(str(refused.value.facts["seconds"])) <= 50
     assert sorted(await MESSAGES.read(pool, "body")) == ["fast", "slow"]
 
 

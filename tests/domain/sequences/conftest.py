@@ -129,6 +129,6 @@ async def bodies(pool: Pool) -> list[str]:
 
 
 async def wait(pool: Pool) -> timedelta:
-    """Return the time until the next step of the only enrollment, rounded to seconds."""
+    """Return the time until the next step of the only enrollment, rounded to minutes."""
     until = await SEQUENCE_ENROLLMENTS.only(pool, "next_send_at") - ago()
-    return timedelta(seconds=round(until.total_seconds()))
+    return timedelta(minutes=round(until / timedelta(minutes=1)))

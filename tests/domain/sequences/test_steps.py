@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -26,9 +27,11 @@ from tests.domain.sequences.acceptors import HOUR, with_acceptor
 from tests.domain.sequences.conftest import PHONE, after, bodies, standing, wait
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import audit, balance_of
+from tests.factories.clocks import At
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.events import event_names, payloads
 from tests.factories.messages import MESSAGES, OUTBOUND
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.waiting import within
 
 
@@ -107,8 +110,9 @@ async def test_a_step_sent_by_a_worker_that_died_before_it_went_on_is_not_sent_a
     claimed = await standing(pool), await drip.due()
     await CONTACTS.change(pool, first_name="Changed since")
 
-    assert not await after(drip, seconds=9).due()
-    await after(drip, seconds=11).run()
+    until = await SEQUENCE_ENROLLMENTS.only(pool, "claimed_until")
+    assert not await replace(drip, clock=At(until - timedelta(seconds=1))).due()
+    await replace(drip, clock=At(until)).run()
     await deliver()
     await after(drip, minutes=4).run()
     await deliver()

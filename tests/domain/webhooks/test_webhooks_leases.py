@@ -126,7 +126,7 @@ async def test_a_lease_is_renewed_while_a_post_takes_long(harness: Harness) -> N
     harness.receiver.respond = held = Held()
     await harness.subscribe()
     await harness.tell("won")
-    harness.pace(lease=6)
+    harness.pace(lease=18)
     async with harness.at_work():
         await harness.receiver.expect(1)
         before = await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "leased_until")
