@@ -9,7 +9,7 @@ from app.domain.payments import money
 from app.domain.payments.gateway import Gateway, Plan
 from app.domain.payments.service import Payments
 from app.providers.payments.manual import Manual
-from app.providers.payments.stripe import Stripe
+from app.providers.payments.stripe.gateway import Stripe
 from app.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 def open_payments(settings: Settings, sessions: Sessions, clock: Clock, notify: Notify) -> Payments:
     """Return the payments with the configured provider and plans."""
     plans = [
-        Plan(plan.name, plan.credits, int(plan.price * 10 ** money.decimals(settings.currency)), settings.currency)
+        Plan(plan.name, plan.credits, money.amount_of(plan.price, settings.currency), settings.currency)
         for plan in settings.payment_plans
     ]
     return Payments(

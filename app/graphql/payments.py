@@ -9,7 +9,7 @@ import strawberry
 
 from app.domain.billing import queries as billing
 from app.domain.kernel.paging import Page
-from app.domain.payments import gateway, models, queries, service
+from app.domain.payments import gateway, models, money, queries, service
 from app.domain.payments.models import PaymentStatus, PlanStatus
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
@@ -18,7 +18,8 @@ from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
-AMOUNT = "The price in the smallest unit of the currency, such as cents."
+AMOUNT = "The price in the smallest unit of the currency, such as cents: see decimals."
+DECIMALS = "The number of decimals of the amount: with 2, an amount of 1050 is 10.50."
 
 
 class BillingState(enum.StrEnum):
@@ -89,6 +90,11 @@ class Payment:
         payment = cast("models.Payment", self)  # resolvers return rows
         return payment.url or None if payment.status == PaymentStatus.pending else None
 
+    @strawberry.field(graphql_type=int, description=DECIMALS)
+    def decimals(self) -> int:
+        """Return the number of decimals."""
+        return money.decimals(self.currency)
+
     @strawberry.field(graphql_type=Actor | None, description="The user, key or application that started it.")
     def creator(self) -> Actor | None:
         """Return the actor."""
@@ -104,6 +110,11 @@ class Plan:
     amount: BigInt = strawberry.field(description=AMOUNT)
     currency: str = strawberry.field(description="The currency (ISO 4217), such as USD.")
 
+    @strawberry.field(graphql_type=int, description=DECIMALS)
+    def decimals(self) -> int:
+        """Return the number of decimals."""
+        return money.decimals(self.currency)
+
 
 @strawberry.type(description="A plan that the account pays, or has paid, each month.")
 class PlanSubscription:
@@ -118,6 +129,11 @@ class PlanSubscription:
     is_ending: bool = strawberry.field(description="True when it ends with the period that was paid.")
     period_end: datetime | None = strawberry.field(description="The end of the period that was paid.")
     created_at: datetime = strawberry.field(description="The time at which it became known to this service.")
+
+    @strawberry.field(graphql_type=int, description=DECIMALS)
+    def decimals(self) -> int:
+        """Return the number of decimals."""
+        return money.decimals(self.currency)
 
 
 @strawberry.type(description="The saved payment method of the account.")

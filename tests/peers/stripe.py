@@ -107,14 +107,14 @@ class StripePeer:
         self._emit("invoice.paid", invoice)
         return intent["id"]
 
-    def add_item(self, subscription_id: str) -> None:
+    def add_item(self, subscription_id: str, reason: str = "subscription_update") -> None:
         """Add another item to a subscription, as a person does in Stripe's dashboard, and have its first days paid."""
         subscription = self.objects[subscription_id]
         [item] = subscription["items"]["data"]
         support = {"object": "price", "unit_amount": 5000, "currency": "usd"}
         subscription["items"]["data"].insert(0, item | {"created": 2, "price": support})
         self._emit("customer.subscription.updated", subscription)
-        self._emit("invoice.paid", self._bill(subscription, "subscription_update", status="paid", amount_paid=700))
+        self._emit("invoice.paid", self._bill(subscription, reason, status="paid", amount_paid=700))
 
     def fail_to_renew(self, subscription_id: str) -> None:
         """Bill a month of a plan, refuse its card, and void the invoice."""
@@ -208,7 +208,9 @@ class StripePeer:
     def _change(self, names: list[str], form: dict[str, str]) -> Json:
         match names:
             case ["customers"]:
-                return self._add("customer", "cus", email=form["email"])
+                return self._add("customer", "cus")
+            case ["customers", id]:
+                return self.objects[id] | form
             case ["billing_portal", "sessions"]:
                 return {"id": "bps_1", "url": f"https://billing.example/{form['customer']}"}
             case ["checkout", "sessions", id, "expire"]:
@@ -267,7 +269,9 @@ class StripePeer:
     def _bill(self, subscription: Json, reason: str = "subscription_cycle", **facts: Any) -> Json:
         details = {"subscription": subscription["id"], "metadata": subscription["metadata"]}
         parent = {"type": "subscription_details", "subscription_details": details}
-        return self._add("invoice", "in", currency="usd", parent=parent, billing_reason=reason, **facts)
+        invoice = self._add("invoice", "in", currency="usd", parent=parent, billing_reason=reason, **facts)
+        subscription["latest_invoice"] = invoice["id"]
+        return invoice
 
     def _charge(self, intent: Json, status: str) -> Json:
         facts = {name: intent[name] for name in ("amount", "currency", "customer")}

@@ -10,7 +10,7 @@ import pytest
 from app.domain.onboarding.service import Opened
 from app.domain.payments import service
 from app.domain.payments.service import Payments
-from app.providers.payments.stripe import Stripe
+from app.providers.payments.stripe.gateway import Stripe
 from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.domain.conftest import unit_for as unit_for

@@ -32,5 +32,6 @@ export {
   plural,
   Secret,
   Time,
+  unitPrice,
   words,
 } from './values.tsx';

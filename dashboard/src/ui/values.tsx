@@ -52,6 +52,11 @@ export function money(value: number, currency: string): string {
   return new Intl.NumberFormat(localeOf(), { style: 'currency', currency }).format(value);
 }
 
+/** Return a price of a single thing, which may be parts of a cent. */
+export function unitPrice(value: number, currency: string): string {
+  return new Intl.NumberFormat(localeOf(), { style: 'currency', currency, maximumFractionDigits: 4 }).format(value);
+}
+
 /** Return a share of one as a percentage. */
 export function percent(share: number, digits = 1): string {
   return new Intl.NumberFormat(localeOf(), { style: 'percent', maximumFractionDigits: digits }).format(share);

@@ -20,7 +20,7 @@ from app.domain.payments import queries, service
 from app.domain.payments.gateway import Order, Plan, UnsignedPaymentEvent
 from app.domain.payments.models import PaymentStatus, PlanStatus
 from app.domain.payments.service import Payments
-from app.providers.payments.stripe import Stripe
+from app.providers.payments.stripe.gateway import Stripe
 from app.services import Services
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import LEDGER_ENTRIES, PAYMENTS, audit, balance_of
@@ -193,11 +193,15 @@ async def test_a_plan_adds_its_credits_each_month_until_it_ends(
         assert [plan.status for plan in await queries.list_plans(unit)] == [PlanStatus.ended]
 
 
+@pytest.mark.parametrize(
+    "reason",
+    ["subscription_update", "manual", "automatic_pending_invoice_item_invoice", "subscription_threshold"],
+)
 async def test_a_plan_with_another_item_that_was_added_at_stripe_stays_the_plan_and_gets_its_credits_once(
-    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, reason: str
 ) -> None:
     subscription = peer.pay(await order_plan(act, payments))
-    peer.add_item(subscription)
+    peer.add_item(subscription, reason)
 
     await deliver(payments, peer)
 

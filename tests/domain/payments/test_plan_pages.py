@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from app.domain.billing import queries as billing
 from app.domain.payments import queries, service
 from app.domain.payments.gateway import Order, PaymentRefused
 from app.domain.payments.service import Payments
@@ -84,6 +85,39 @@ async def test_of_two_pages_that_are_made_at_the_same_time_one_stays_open(
 
     assert pages_of(peer) == ["expired", "expired", "open"]
     assert status_of(peer, made[0]) == "open"
+
+
+async def test_two_users_who_start_the_first_plan_at_the_same_time_do_so_as_one_customer(
+    act: OpenUnit, payments: Payments, peer: StripePeer
+) -> None:
+    async with act() as unit:
+        account = unit.actor.account_id
+    plan = payments.plans[0]
+    facts = plan.credits, plan.amount, plan.currency, "Plan Starter", None
+    ann, bea = (
+        Order(account, name, *facts, f"{name}@example.com", payments.return_url, plan) for name in ("ann", "bea")
+    )
+    once_before(peer, "POST", "sessions", lambda: asyncio.run(payments.gateway.start(bea)))
+
+    await payments.gateway.start(ann)
+
+    assert pages_of(peer) == ["expired", "open"]
+    assert len([each for each in peer.objects.values() if each["object"] == "customer"]) == 1
+
+
+async def test_the_month_of_a_plan_whose_invoice_event_was_lost_is_credited_with_the_next_event_of_the_plan(
+    act: OpenUnit, payments: Payments, peer: StripePeer
+) -> None:
+    subscription = peer.pay(await start(act, payments))
+    lost = [each for each in peer.events if b'"invoice.paid"' not in each]
+    assert len(lost) < len(peer.events)
+    peer.events[:] = lost
+
+    await deliver(payments, peer)
+
+    async with act() as unit:
+        [plan] = await queries.list_plans(unit)
+        assert (plan.provider_id, (await billing.get_balance(unit)).balance) == (subscription, 2000)
 
 
 async def test_a_page_that_is_paid_as_it_is_closed_is_no_fault(

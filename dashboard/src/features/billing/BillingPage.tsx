@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Card, count, Facts, Failure, money, Notice, Page, plural, Skeleton } from '../../ui/index.ts';
+import { Card, count, Facts, Failure, money, Notice, Page, plural, Skeleton, unitPrice } from '../../ui/index.ts';
 import styles from './billing.module.css';
 import { Payments } from './Payments.tsx';
 import { Plans } from './Plans.tsx';
@@ -79,7 +79,7 @@ function Credits({ balance: held }: { balance: Billing['balance'] }) {
       <p className={styles.held}>{count(balance)}</p>
       <Facts
         rows={[
-          ['Worth', `${money(balance * rate, currency)}, at ${money(rate, currency)} a credit`],
+          ['Worth', `${money(balance * rate, currency)}, at ${unitPrice(rate, currency)} a credit`],
           ['Left for', `${days}, at ${count(daily_avg_send)} a day`],
           ['Warning', low_balance === null ? 'none' : `below ${plural(low_balance, 'credit')}`],
         ]}

@@ -10,7 +10,6 @@ import {
   Empty,
   Failure,
   type Kind,
-  money,
   More,
   Refused,
   Skeleton,
@@ -19,7 +18,7 @@ import {
   useAct,
   words,
 } from '../../ui/index.ts';
-import { inWhole } from './model.ts';
+import { priceOf } from './model.ts';
 import { OpenPortal } from './mutations.ts';
 import { BillingMethod, type Payment, PaymentPages, paymentsListing } from './queries.ts';
 
@@ -69,7 +68,7 @@ function Rows({ rows }: { rows: Payment[] }) {
         {
           title: 'Amount',
           isNumber: true,
-          cell: ({ amount, currency }) => money(inWhole(amount, currency), currency),
+          cell: priceOf,
         },
         { title: 'Page', cell: ({ id }) => <PayLink url={urls.get(id)} /> },
       ]}

@@ -8,7 +8,6 @@ import {
   Card,
   ConfirmButton,
   type Kind,
-  money,
   Notice,
   plural,
   Refused,
@@ -18,7 +17,7 @@ import {
   words,
 } from '../../ui/index.ts';
 import styles from './billing.module.css';
-import { inWhole } from './model.ts';
+import { priceOf } from './model.ts';
 import { EndPlan, StartPlan } from './mutations.ts';
 import type { Billing } from './queries.ts';
 
@@ -45,11 +44,11 @@ export function Plans({ offered, subscriptions, reload }: PlansProps) {
     <Card title="Plans">
       {subscriptions.length > 0 && <Subscriptions rows={subscriptions} reload={reload} />}
       <ul className={styles.plans}>
-        {offered.map(({ name, credits, amount, currency }) => (
+        {offered.map(({ name, credits, ...price }) => (
           <li key={name}>
             <strong>{name}</strong>
             <span>
-              {plural(credits, 'credit')} each month for {money(inWhole(amount, currency), currency)}
+              {plural(credits, 'credit')} each month for {priceOf(price)}
             </span>
             {mayPay && (
               <Button
@@ -95,8 +94,7 @@ function Subscriptions({ rows, reload }: { rows: Subscription[]; reload: () => v
         { title: 'State', cell: ({ status }) => <Badge kind={KINDS[status]}>{words(status)}</Badge> },
         {
           title: 'Each month',
-          cell: ({ credits, amount, currency }) =>
-            `${plural(credits, 'credit')}, ${money(inWhole(amount, currency), currency)}`,
+          cell: ({ credits, ...price }) => `${plural(credits, 'credit')}, ${priceOf(price)}`,
         },
         {
           title: 'Paid until',

@@ -1,6 +1,6 @@
 // The price of a part of a text, by destination.
 
-import { Card, count, money, plural, Table } from '../../ui/index.ts';
+import { Card, count, plural, Table, unitPrice } from '../../ui/index.ts';
 import styles from './billing.module.css';
 import type { Billing } from './queries.ts';
 
@@ -28,7 +28,7 @@ export function Prices({ tariff, rate, currency }: PricesProps) {
         keyOf={({ to }) => to}
         columns={[
           { title: 'Credits a part', isNumber: true, cell: ({ credits }) => count(credits) },
-          { title: 'In money', isNumber: true, cell: ({ credits }) => money(credits * rate, currency) },
+          { title: 'In money', isNumber: true, cell: ({ credits }) => unitPrice(credits * rate, currency) },
           { title: 'To numbers that begin with', isHead: true, cell: ({ to }) => to },
         ]}
       />

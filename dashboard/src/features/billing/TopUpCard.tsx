@@ -6,7 +6,7 @@ import { changed } from '../../graphql/index.ts';
 import { Card, count, money, Notice, plural, Refused, useAct } from '../../ui/index.ts';
 import styles from './billing.module.css';
 import { TopUp } from './mutations.ts';
-import { inWhole } from './model.ts';
+import { priceOf } from './model.ts';
 import type { Billing } from './queries.ts';
 
 const USUAL = [1_000, 5_000, 20_000];
@@ -79,12 +79,13 @@ export function TopUpCard({ status, rate, currency }: TopUpCardProps) {
 interface Purchase {
   credits: number;
   amount: number;
+  decimals: number;
   currency: string;
   url: string | null;
 }
 
-function Bought({ payment: { credits, amount, currency, url } }: { payment: Purchase }) {
-  const price = money(inWhole(amount, currency), currency);
+function Bought({ payment: { credits, url, ...paid } }: { payment: Purchase }) {
+  const price = priceOf(paid);
   return (
     <div role="status">
       <Notice kind="good">

@@ -1,13 +1,18 @@
 // Amounts of money, and what was spent, in words.
 
-import { plural } from '../../ui/index.ts';
+import { money, plural } from '../../ui/index.ts';
 import type { Spend } from './queries.ts';
 import type { SpendSearch } from './search.ts';
 
-/** Return an amount in the smallest unit of a currency in whole units. */
-export function inWhole(amount: number, currency: string): number {
-  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
-  return amount / 10 ** maximumFractionDigits;
+interface Priced {
+  amount: number;
+  decimals: number;
+  currency: string;
+}
+
+/** Return a price in words. */
+export function priceOf({ amount, decimals, currency }: Priced): string {
+  return money(amount / 10 ** decimals, currency);
 }
 
 export const SPANS: Record<NonNullable<SpendSearch['by']>, { days: number; label: string; during: string }> = {

@@ -7,6 +7,7 @@ export const TopUp = graphql(`
       status
       credits
       amount
+      decimals
       currency
       url
     }

@@ -18,6 +18,7 @@ export const BillingPageQuery = graphql(`
         name
         credits
         amount
+        decimals
         currency
       }
     }
@@ -34,6 +35,7 @@ export const BillingPageQuery = graphql(`
       plan
       credits
       amount
+      decimals
       currency
       status
       is_ending
@@ -88,6 +90,7 @@ const Payments = graphql(`
         description
         credits
         amount
+        decimals
         currency
         refunded
         created_at

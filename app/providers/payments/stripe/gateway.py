@@ -5,14 +5,11 @@ its present state is read from the API.
 """
 
 import asyncio
-import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import orjson
 
 from app.domain.kernel.errors import Unavailable
 from app.domain.payments.gateway import (
@@ -27,6 +24,7 @@ from app.domain.payments.gateway import (
     PlanState,
     UnsignedPaymentEvent,
 )
+from app.providers.payments.stripe.events import is_signed, subject_of
 
 if TYPE_CHECKING:
     from stripe import Invoice, PaymentIntent, PaymentMethod, StripeClient, Subscription
@@ -38,15 +36,11 @@ API_VERSION = "2026-10-28.endive"
 
 TIMEOUT = 20.0
 RETRIES = 2
-TOLERANCE = 300
-"""The most seconds between the time of a signature and its check."""
-
-MAX_SIGNATURE = 2000
 PAID = frozenset({"active", "trialing", "past_due", "unpaid"})
 """The statuses of subscriptions that were paid once, and go on."""
 
-WITHOUT_OBJECT = frozenset({"invoice.upcoming", "invoice.deleted"})
-"""Events about an invoice that Stripe does not have: one that it is going to write, and a draft that was deleted."""
+MONTHS = frozenset({"subscription_create", "subscription_cycle"})
+"""The reasons of the invoices of a month; others are about what a person added or changed at Stripe."""
 
 SETTLED_DISPUTES = frozenset({"won", "prevented", "warning_needs_response", "warning_under_review", "warning_closed"})
 """The statuses of disputes that hold no money back."""
@@ -122,9 +116,9 @@ class Stripe:
 
         The SDK is not asked whether it is signed: it raises other errors for bytes that it did not expect.
         """
-        if not _is_signed(self.webhook_secret, body, signature, now.timestamp()):
+        if not is_signed(self.webhook_secret, body, signature, now.timestamp()):
             raise UnsignedPaymentEvent()
-        about = _subject_of(body)
+        about = subject_of(body)
         return await self._call(lambda: self._read(about)) if about else Notice()
 
     @cached_property
@@ -193,17 +187,19 @@ class Stripe:
         return None if known is None or getattr(known, "deleted", False) else order.customer
 
     def _create_customer(self, order: Order) -> str:
-        facts = {"email": order.email, "metadata": {"account_id": str(order.account_id)}}
-        key = "/".join(["customer", str(order.account_id), order.email, *([order.customer] if order.customer else [])])
-        return self._client.v1.customers.create(facts, {"idempotency_key": key}).id
+        """Create the customer of an account: one, also for users who start the first purchases at the same time."""
+        facts = {"metadata": {"account_id": str(order.account_id)}}
+        key = "/".join(["customer", str(order.account_id), *([order.customer] if order.customer else [])])
+        id = self._client.v1.customers.create(facts, {"idempotency_key": key}).id
+        self._client.v1.customers.update(id, {"email": order.email})
+        return id
 
     def _read(self, about: Mapping[str, str]) -> Notice:
         """Return the states of the payments and plans that an event is about."""
         id, intent, subscription = (about.get(name, "") for name in ("id", "payment_intent", "subscription"))
         match about.get("object"):
             case "checkout.session":
-                payments = [self._payment(intent)] if intent else []
-                return _notice(payments, [self._plan(subscription)] if subscription else [])
+                return self._plan(subscription) if subscription else _notice([self._payment(intent)] if intent else [])
             case "payment_intent":
                 return _notice([self._payment(id)])
             case "charge" | "refund" | "dispute":
@@ -211,7 +207,7 @@ class Stripe:
             case "invoice":
                 return _notice([self._invoice(id)])
             case "subscription":
-                return _notice([], [self._plan(id)])
+                return self._plan(id)
             case _:
                 return Notice()
 
@@ -240,7 +236,7 @@ class Stripe:
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
         facts = _facts(details)
-        if not _is_ours(facts, "plan") or invoice.status != "paid" or invoice.billing_reason == "subscription_update":
+        if not _is_ours(facts, "plan") or invoice.status != "paid" or invoice.billing_reason not in MONTHS:
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
@@ -270,8 +266,12 @@ class Stripe:
         held = sum(each.amount for each in disputes if each.status not in SETTLED_DISPUTES)
         return {"refunded": charge.amount_refunded, "disputed": held}
 
-    def _plan(self, id: str) -> PlanState | None:
-        return _plan_of(self._client.v1.subscriptions.retrieve(id))
+    def _plan(self, id: str) -> Notice:
+        """Return the state of a plan, and that of its newest invoice, whose own events may be lost."""
+        subscription = self._client.v1.subscriptions.retrieve(id)
+        invoice = subscription.latest_invoice
+        month = _if_found(lambda: self._invoice(str(invoice))) if invoice else None
+        return _notice([month], [_plan_of(subscription)])
 
 
 def _attempt(act: Callable[[], T]) -> T:
@@ -297,30 +297,6 @@ def _if_found(act: Callable[[], T]) -> T | None:
         if error.code != "resource_missing":
             raise
         return None
-
-
-def _is_signed(secret: str, body: bytes, header: str, now: float) -> bool:
-    """Return whether a header `t=<unix>,v1=<hex>` has the HMAC-SHA256 of the time, a dot and the body, and is recent.
-
-    A header has one `v1` for each secret of the endpoint (docs.stripe.com, Verify webhook signatures manually).
-    """
-    parts = [part.strip().partition("=") for part in header[:MAX_SIGNATURE].split(",")]
-    at = next((value for name, _, value in parts if name == "t"), "")
-    if not (at.isascii() and at.isdigit()) or abs(now - int(at[:15])) > TOLERANCE:
-        return False
-    expected = hmac.digest(secret.encode(), at.encode() + b"." + body, "sha256").hex().encode()
-    given = [value.encode(errors="replace") for name, _, value in parts if name == "v1"]
-    return any(hmac.compare_digest(expected, each) for each in given)
-
-
-def _subject_of(body: bytes) -> dict[str, str]:
-    """Return the texts of the object that an event is about; empty for a body that is no such event."""
-    try:
-        event = orjson.loads(body)
-        about: dict[str, Any] = {} if event.get("type") in WITHOUT_OBJECT else event["data"]["object"]
-        return {name: value for name, value in about.items() if isinstance(value, str)}
-    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
-        return {}
 
 
 def _session_of(order: Order, customer: str) -> dict[str, Any]:
@@ -377,7 +353,7 @@ def _plan_of(subscription: "Subscription") -> PlanState | None:
     if not _is_ours(facts, "plan"):
         return None
     item = min(subscription["items"].data, key=lambda each: each.created)  # people may have added others at Stripe
-    plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount, item.price.currency.upper())
+    plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount or 0, item.price.currency.upper())
     return PlanState(
         reference=subscription.id,
         account_id=int(facts["account_id"]),
