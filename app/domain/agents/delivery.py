@@ -5,6 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from sqlalchemy import update
+
 from app.db.engine import Connection, Database
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.agents import queries
@@ -12,6 +14,7 @@ from app.domain.agents.conclusions import end
 from app.domain.agents.gates import WINDOW
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.contacts import queries as contacts
+from app.domain.contacts import sql as contact_sql
 from app.domain.conversations import queries as threads
 from app.domain.conversations import sql as conversations
 from app.domain.conversations.models import AiState
@@ -28,16 +31,20 @@ from app.domain.numbers import queries as numbers
 
 RETRY = timedelta(seconds=30)
 
-# An answer is not sent after a newer message, after a person has answered, or after a pause; the message of a hand-over
-# not after a release; neither while the agent is paused, nor a day after the message. An approved draft is sent until
-# the contact's last message is a day old, whatever else happened since.
+# An answer is not sent after a newer message, after a person has answered, after a pause, or by an agent whose answers
+# need approval by now; the message of a hand-over not after a release; neither while the agent is paused, nor a day
+# after the message, nor to a phone that did not write it. An approved draft is sent until the contact's last message is
+# a day old, whatever else happened since.
 FIND_SENDABLE = f"""
 SELECT r.id FROM ai_agent_runs r JOIN ai_agents a ON a.id = r.agent_id {conversations.join("r.contact_id")}
+  {contact_sql.join("r.contact_id")}
 WHERE r.id = ANY($1::bigint[]) AND r.status = 'sending' AND CASE
   WHEN r.decided_by IS NOT NULL THEN {conversations.LAST_INBOUND} > now() - interval '{WINDOW.days} day'
   WHEN a.status <> 'active' OR r.created_at < now() - interval '{WINDOW.days} day' THEN false
+  WHEN NOT {sql.has_written_last_from("r.contact_id", "c.phone")} THEN false
   WHEN r.outcome = 'handed_over' THEN {conversations.AI_STATE} = 'handed_over'
-  ELSE {conversations.AI_STATE} = 'active' AND NOT {sql.has_inbound_after("r.contact_id", "r.message_id")} END
+  ELSE a.mode = 'auto' AND {conversations.AI_STATE} = 'active'
+    AND NOT {sql.has_inbound_after("r.contact_id", "r.message_id")} END
 ORDER BY r.id FOR SHARE OF r, a
 """
 
@@ -84,18 +91,26 @@ class Delivery:
                 kept = Outcome.handed_over if run.outcome == Outcome.handed_over else None
                 run.reason, run.gate = run.reason or str(refusal), run.gate or refusal.code
                 outcome = kept or (Outcome.superseded if isinstance(refusal, Conflict) else Outcome.stopped)
-                end(unit, run, outcome, is_left=outcome == Outcome.superseded and await _is_left(unit, run))
+                end(unit, run, outcome, is_left=outcome == Outcome.superseded and await _leave(unit, run))
             await unit.save(run)
 
     def _locked(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         return open_unit(self.database.sessions, Actor(account_id, frozenset(), "system"), self.clock, self.notify)
 
 
-async def _is_left(unit: UnitOfWork, run: AgentRun) -> bool:
-    """Return whether nobody else answers the text of a run: neither a person nor the run of a newer text."""
+async def _leave(unit: UnitOfWork, run: AgentRun) -> bool:
+    """Return whether people are to be told of the texts of a run, which is not answered.
+
+    They are not after a newer text, whose waiting run then decides on both, nor if a person answers.
+    """
+    if (await threads.get(unit, run.conversation_id)).ai_state != AiState.active:
+        return False
     latest = await messages.find_last_inbound(unit, run.conversation_id)
-    is_newest = latest is not None and latest.id <= run.message_id
-    return is_newest and (await threads.get(unit, run.conversation_id)).ai_state == AiState.active
+    if latest is None or latest.id <= run.message_id:
+        return latest is not None
+    waiting = AgentRun.conversation_id == run.conversation_id, AgentRun.status == RunStatus.waiting
+    await unit.execute(update(AgentRun).where(*waiting).values(messages=AgentRun.messages + run.messages))
+    return False
 
 
 async def _request(unit: UnitOfWork, run: AgentRun) -> Send:

@@ -16,6 +16,8 @@ from sqlalchemy import Update, update
 
 from app.db import claims
 from app.db.engine import Database
+from app.domain.accounts import queries as accounts
+from app.domain.accounts.models import AccountStatus
 from app.domain.agents import pipeline, queries, situations
 from app.domain.agents.conclusions import LEASE, activate, conclude, drop, end
 from app.domain.agents.delivery import Delivery
@@ -132,6 +134,9 @@ class AgentRunner:
         """Decide on a run, and return whether it has a text to send."""
         async with self._unit(row) as unit:
             run = await queries.lock_run(unit, row.id)
+            if (await accounts.get_own(unit)).status != AccountStatus.active:
+                await self._put_off(unit, row.id)
+                return False
             situation = await situations.read(unit, run)
             if situation is None:
                 await drop(unit, run)
@@ -142,6 +147,8 @@ class AgentRunner:
                 decision = replace(decision, verdicts=[*decision.verdicts, failed], brief=None, text=None)
             if decision.verdict is None:
                 await activate(unit, run, situation.agent)
+                run.agent_id = situation.agent.id
+                await unit.save(run)
             if decision.brief is None or decision.verdict:
                 return (await conclude(unit, run, situation.agent, decision)).status == RunStatus.sending
         return await self._write(row, situation.agent.id, decision)
@@ -177,7 +184,7 @@ class AgentRunner:
         run.claimed_until, run.attempts = self.clock.now() + BUSY, run.attempts - 1
         if run.created_at < self.clock.now() - timedelta(hours=1):
             end(unit, run, Outcome.failed)
-            run.reason = "No call of the AI was possible within an hour."
+            run.reason = "No call of the AI was possible within an hour, or the account was suspended."
         await unit.save(run)
 
     def _unit(self, row: DueRun) -> AbstractAsyncContextManager[UnitOfWork]:

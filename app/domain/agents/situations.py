@@ -9,7 +9,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account
 from app.domain.agents import queries, signals
 from app.domain.agents.gates import WINDOW, Facts, Turn
-from app.domain.agents.models import Agent, AgentRun
+from app.domain.agents.models import Agent, AgentRun, RunStatus
 from app.domain.agents.signals import Signal
 from app.domain.consent import queries as consents
 from app.domain.contacts import queries as contacts
@@ -83,12 +83,16 @@ def brief_of_reply(
 
 
 async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
-    """Return the situation of a run with the agent that answers for it; None if no active agent does."""
+    """Return the situation of a run with the agent that answers for it; None if no active agent does.
+
+    The agent is locked, so that concurrent runs do not exceed its limit of a day.
+    """
     contact = await contacts.get(unit, run.contact_id)
     latest = await messages.find_last_inbound(unit, run.conversation_id)
     agent = await _choose(unit, contact, latest.to_number if latest else "")
     if agent is None:
         return None
+    await queries.get(unit, agent.id, lock=True)
     account, turns = await accounts.get_own(unit), await read_turns(unit, run.conversation_id)
     burst = [turn for turn in turns if turn.is_inbound][-run.messages :]
     facts = replace(
@@ -98,7 +102,7 @@ async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
         has_dnd=contact.dnd_sms,
         is_held=contact.held_until is not None,
         ai_state=(await conversations.get(unit, run.conversation_id)).ai_state,
-        runs_today=await _count_today(unit, agent),
+        runs_today=await _count_today(unit, agent, run),
         own_since_person=await messages.count_of_agents(unit, run.conversation_id, unit.clock.now() - WINDOW, PEOPLE),
         signals=_signals(burst),
     )
@@ -157,7 +161,9 @@ async def _is_member(unit: UnitOfWork, segment_id: int, contact_id: int) -> bool
     )
 
 
-async def _count_today(unit: UnitOfWork, agent: Agent) -> int:
+async def _count_today(unit: UnitOfWork, agent: Agent, run: AgentRun) -> int:
+    """Return the number of other runs of the day that have a draft, or are getting one."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     own = AgentRun.account_id == agent.account_id, AgentRun.agent_id == agent.id, AgentRun.created_at >= midnight
-    return await unit.one(select(func.count()).where(*own, AgentRun.draft.is_not(None))) or 0
+    drafted = AgentRun.draft.is_not(None) | (AgentRun.status == RunStatus.running)
+    return await unit.one(select(func.count()).where(*own, drafted, AgentRun.id != run.id)) or 0

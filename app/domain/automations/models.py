@@ -73,7 +73,7 @@ class RunStatus(enum.StrEnum):
     failed = enum.auto()
 
 
-PAUSED = "paused"
+PAUSED, NEW_PHONE = "paused", "phone_changed"
 """The reason of a run that was canceled because its automation was paused."""
 
 LATE = "late"

@@ -20,7 +20,7 @@ from app.db import claims
 from app.db.engine import Connection, Database
 from app.domain.accounts import sql as accounts
 from app.domain.automations import actions
-from app.domain.automations.models import PAUSED, AutomationRun, AutomationStatus, RunOutcome, RunStatus
+from app.domain.automations.models import NEW_PHONE, PAUSED, AutomationRun, AutomationStatus, RunOutcome, RunStatus
 from app.domain.automations.runs import CAUSE, LABEL
 from app.domain.automations.shapes import Action, AskAction, SendAction, WaitAction
 from app.domain.contacts import placeholders
@@ -32,6 +32,7 @@ from app.domain.kernel.sql import find_turns, take_turns
 from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
 from app.domain.messages import opt_in_questions
+from app.domain.messages import sql as messages
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.opt_in_questions import Asked
@@ -55,7 +56,8 @@ WITH {take_turns("account_id", _DUE)}, claimed AS (
   UPDATE automation_runs r SET claimed_until = $2 FROM locked WHERE r.id = locked.id RETURNING r.*
 )
 SELECT r.id, r.account_id, r.automation_id, r.contact_id, r.position, r.actions, r.claimed_until,
-  u.filter, coalesce(u.status, 'active') AS automation_status, {contacts.placeholders(contacts.PLACEHOLDERS)},
+  u.filter, coalesce(u.status, 'active') AS automation_status,
+  {contacts.has_new_phone("r.created_at")} AS has_new_phone, {contacts.placeholders(contacts.PLACEHOLDERS)},
   a.company_name, {templates.fallbacks_of("r.account_id")} AS fallbacks
 FROM claimed r LEFT JOIN automations u ON u.id = r.automation_id
 {contacts.join("r.contact_id")} {accounts.join("r.account_id")} ORDER BY r.due_at, r.id
@@ -70,11 +72,16 @@ RETURNING attempts, position
 HOLD_AUTOMATION = "SELECT status FROM automations WHERE id = :id FOR SHARE"
 """Makes a pause wait for the end of the transaction; it then finds the run that waits, and cancels it."""
 
-FIND_SENDABLE = """
-SELECT r.id FROM automation_runs r LEFT JOIN automations u ON u.id = r.automation_id
+_FIND_UNCHANGED = f"""
+SELECT r.id FROM automation_runs r LEFT JOIN automations u ON u.id = r.automation_id {contacts.join("r.contact_id")}
 WHERE r.id = ANY($1::bigint[]) AND r.ended_at IS NULL AND coalesce(u.status, 'active') = 'active'
+  AND NOT {contacts.has_new_phone("r.created_at")} AND {{which}}
 ORDER BY r.id FOR SHARE OF r
 """
+FIND_SENDABLE = _FIND_UNCHANGED.format(which="true")
+_ANSWERS = f"{messages.has_written_last_from('r.contact_id', 'c.phone')} AND r.created_at > now() - interval '1 day'"
+FIND_ANSWERABLE = _FIND_UNCHANGED.format(which=_ANSWERS)
+"""Find the runs `$1` whose text answers one, and is therefore conversational: by the rule for replies of people."""
 
 ADVANCE = """
 UPDATE automation_runs SET position = position + 1, results = results || CAST(:result AS jsonb),
@@ -97,6 +104,7 @@ class DueRun(NamedTuple):
     claimed_until: datetime
     filter: dict[str, Any] | None
     automation_status: str
+    has_new_phone: bool
     first_name: str
     last_name: str
     email: str
@@ -184,6 +192,8 @@ class AutomationRunner:
     async def _execute(self, row: DueRun) -> None:
         if row.automation_status != "active":
             return await self._end(row, RunStatus.canceled, PAUSED)
+        if row.has_new_phone:
+            return await self._end(row, RunStatus.canceled, NEW_PHONE)
         if row.position == 0 and row.filter and not await self._check(row):
             return None
         for place in range(row.position, len(row.actions)):
@@ -256,7 +266,7 @@ class AutomationRunner:
             purpose=Purpose.conversational if is_reply else Purpose.promotional,
             attestation=Attestation.enrollment,
             contact_id=row.contact_id,
-            condition=Condition(_find_sendable, row.id),
+            condition=Condition(_find_answerable if is_reply else _find_sendable, row.id),
         )
         accepted = await self.acceptor.accept(row.actor, send)
         async with self._unit(row) as unit:
@@ -313,3 +323,7 @@ async def _end(unit: UnitOfWork, row: DueRun, status: RunStatus, reason: str, **
 
 async def _find_sendable(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
     return [row["id"] for row in await connection.fetch(FIND_SENDABLE, list(ids))]
+
+
+async def _find_answerable(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
+    return [row["id"] for row in await connection.fetch(FIND_ANSWERABLE, list(ids))]

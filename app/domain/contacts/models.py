@@ -138,6 +138,7 @@ class Contact(Base):
     searched: Mapped[str] = mapped_column(Computed(SEARCHED, persisted=True), deferred=True)
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
+    phone_changed_at: Mapped[datetime | None]
 
 
 class ContactTag(Base):

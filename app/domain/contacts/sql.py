@@ -38,6 +38,11 @@ def join(contact_id: str) -> str:
     return f"JOIN contacts c ON c.id = {contact_id}"
 
 
+def has_new_phone(instant: str) -> str:
+    """Return the condition that the contact `c` has got another phone since an instant."""
+    return f"coalesce(c.phone_changed_at > {instant}, false)"
+
+
 def join_by_phone(account_id: str, phone: str) -> str:
     """Return a left join with the contact that has a phone."""
     return f"LEFT JOIN contacts c ON c.account_id = {account_id} AND c.phone = {phone}"

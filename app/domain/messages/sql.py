@@ -39,6 +39,12 @@ def has_inbound_after(contact_id: str, message_id: str) -> str:
     return f"EXISTS (SELECT FROM messages m WHERE {_inbound(contact_id)} AND m.id > {message_id})"
 
 
+def has_written_last_from(contact_id: str, phone: str) -> str:
+    """Return the condition that the newest message of a contact came from a phone."""
+    newest = f"SELECT m.from_number FROM messages m WHERE {_inbound(contact_id)} ORDER BY m.id DESC LIMIT 1"
+    return f"coalesce(({newest}) = {phone}, false)"
+
+
 def inbound_bodies_since(contact_id: str, instant: str, limit: int) -> str:
     """Return the bodies of a contact's messages since an instant, newest first."""
     return (

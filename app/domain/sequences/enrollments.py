@@ -208,6 +208,7 @@ async def _add(unit: UnitOfWork, sequence: Sequence, people: List[Contact]) -> L
             "steps_version": sequence.steps_version,
             "next_send_at": plan.find_due_at(steps[0], contact, now),
             "enrolled_by": unit.actor.label,
+            "request_id": unit.actor.request_id,
         }
         for contact in people
     ]

@@ -17,6 +17,9 @@ from app.domain.messages.events import NewMessage
 
 OPTED_OUT, DND, REPLIED = "contact_opted_out", "contact_dnd", "replied"
 STAGE, TAG = "contact_stage", "contact_tag"
+NEW_PHONE = "phone_changed"
+"""The exit reason of a contact with another phone than at its enrollment, by which consent was attested."""
+
 WHICH = {
     OPTED_OUT: "true",
     DND: "true",

@@ -165,6 +165,7 @@ class Enrollment(Base):
     attempts: Mapped[int] = mapped_column(server_default="0")
     last_message_id: Mapped[int | None]
     enrolled_by: Mapped[str]
+    request_id: Mapped[str | None]
     created_at: Mapped[Created]
     ended_at: Mapped[datetime | None]
 

@@ -47,10 +47,11 @@ WITH settled AS (
 ), written AS (
   UPDATE sequence_enrollments e SET status = CASE settled.reason WHEN '' THEN 'completed' ELSE 'exited' END,
     exit_reason = settled.reason, ended_at = $4, next_send_at = NULL, claimed_until = NULL
-  FROM settled WHERE e.id = settled.id RETURNING e.id, e.account_id, e.contact_id, e.sequence_id, e.status
+  FROM settled WHERE e.id = settled.id
+  RETURNING e.id, e.account_id, e.contact_id, e.sequence_id, e.status, e.request_id
 )
 SELECT written.account_id, written.contact_id, c.first_name, c.last_name, c.phone, c.email, written.sequence_id,
-  s.name AS sequence_name
+  s.name AS sequence_name, written.request_id
 FROM written JOIN sequences s ON s.id = written.sequence_id {contacts.join("written.contact_id")}
 WHERE written.status = 'completed' ORDER BY written.id
 """
@@ -67,6 +68,7 @@ class Completed(NamedTuple):
     email: str
     sequence_id: int
     sequence_name: str
+    request_id: str | None
 
     def event_at(self, now: datetime) -> DripCompleted:
         """Return the event of the completion."""
@@ -115,5 +117,5 @@ REACTIONS = (Reaction("sequence_results", follow),)
 
 
 async def _record(connection: Connection, completed: Sequence[Completed], now: datetime) -> None:
-    recorded = [Recorded(row.account_id, row.event_at(now), row.contact_id) for row in completed]
+    recorded = [Recorded(row.account_id, row.event_at(now), row.contact_id, row.request_id) for row in completed]
     await outbox.record_all(connection, recorded)

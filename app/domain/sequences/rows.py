@@ -17,7 +17,7 @@ class DueStep(NamedTuple):
     `created_at` is that of the contact, a value of a placeholder; `fallbacks` are those of the account. `sent_as` is
     the id of the message by which an earlier claim sent the step. `replies` are the newest inbound bodies since
     enrollment. `next_delay` is in minutes, after `next_days` days and until `next_at`; the last step has none. `limits`
-    say when a step may leave.
+    say when a step may leave. `request_id` is that of the enrollment, and that of the events which its texts cause.
     """
 
     id: int
@@ -36,6 +36,7 @@ class DueStep(NamedTuple):
     attempts: int
     next_send_at: datetime
     claimed_until: datetime
+    request_id: str | None
     first_name: str
     last_name: str
     email: str
@@ -52,6 +53,7 @@ class DueStep(NamedTuple):
     has_opted_out: bool
     has_exit_stage: bool
     has_exit_tag: bool
+    has_new_phone: bool
     replies: list[str]
     newest_inbound_id: int
     limits: Limits

@@ -31,7 +31,7 @@ from app.domain.messages.models import Attestation, Purpose
 from app.domain.messages.requests import Check, Condition, Send
 from app.domain.quiet_hours.errors import FrequencyCap, QuietHours
 from app.domain.sequences import following
-from app.domain.sequences.exits import OPTED_OUT, REPLIED, STAGE, STEP_KEY, TAG, step_key
+from app.domain.sequences.exits import NEW_PHONE, OPTED_OUT, REPLIED, STAGE, STEP_KEY, TAG, step_key
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.results import settle
 from app.domain.sequences.rows import DueStep
@@ -72,12 +72,13 @@ WITH {kernel.take_turns("account_id", _FREE, "next_send_at")}, claimed AS (
 )
 SELECT e.id, e.account_id, e.contact_id, e.sequence_id, s.status AS sequence_status, s.exits_on_reply, s.skips_refused,
   s.window_start, s.window_end, s.window_days, e.steps_version, e.position, step.key, e.attempts, e.next_send_at,
-  e.claimed_until, {contacts.placeholders(contacts.PLACEHOLDERS)}, a.company_name, step.body,
+  e.claimed_until, e.request_id, {contacts.placeholders(contacts.PLACEHOLDERS)}, a.company_name, step.body,
   {templates.fallbacks_of("e.account_id")} AS fallbacks,
   next.delay_days AS next_days, next.delay_minutes AS next_delay, next.at_minute AS next_at,
   {kernel.answered(*STEP_KEY, "message_id")}::bigint AS sent_as,
   {consent.has_opted_out_since("e.account_id", "c.phone", "e.created_at")} AS has_opted_out,
   {contacts.STAGE} = ANY(s.exit_stages) AS has_exit_stage, {contacts.TAGS} && s.exit_tags AS has_exit_tag,
+  {contacts.has_new_phone("e.created_at")} AS has_new_phone,
   {messages.inbound_bodies_since("e.contact_id", "e.created_at", 20)} AS replies,
   {messages.newest_inbound_id("e.contact_id")} AS newest_inbound_id,
   {limits_of("e.account_id", "c.phone", "0")} AS limits
@@ -97,14 +98,15 @@ SELECT id FROM sequences WHERE id = ANY($1::bigint[]) AND status = 'active' AND 
 ORDER BY id FOR SHARE
 """
 
-# After a newer inbound message, a pause or another version the step is not sent; the next claim decides.
+# After a newer inbound message, another phone, a pause or another version the step is not sent; the next claim decides.
 FIND_UNCHANGED = f"""
-SELECT e.id FROM sequence_enrollments e
+SELECT e.id FROM sequence_enrollments e {contacts.join("e.contact_id")}
 JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::bigint[])
   AS claimed(id, version, due_at, newest_inbound_id) ON claimed.id = e.id
 WHERE e.status = 'active' AND e.steps_version = claimed.version AND e.next_send_at = claimed.due_at
   AND e.sequence_id = ANY($5::bigint[])
   AND NOT {messages.has_inbound_after("e.contact_id", "claimed.newest_inbound_id")}
+  AND NOT {contacts.has_new_phone("e.created_at")}
 ORDER BY e.id FOR SHARE OF e
 """
 
@@ -230,7 +232,7 @@ class Drip:
             condition=Condition(check, row.id),
             can_wait=False,
         )
-        actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}")
+        actor = Actor(row.account_id, frozenset(), f"sequence:{row.sequence_id}", row.request_id)
         try:
             return (await self.acceptor.accept(actor, send)).message_id
         except DomainError as refusal:
@@ -308,6 +310,7 @@ def _exit_reason(row: DueStep) -> str | None:
     """Return the reason that ends an enrollment before its next step, whether or not its event was dispatched."""
     has_replied = row.exits_on_reply and any(quoted_replies.is_reply(body) for body in row.replies)
     found = {OPTED_OUT: row.has_opted_out, REPLIED: has_replied, STAGE: row.has_exit_stage, TAG: row.has_exit_tag}
+    found[NEW_PHONE] = row.has_new_phone
     return next((reason for reason, holds in found.items() if holds), None)
 
 

@@ -9,16 +9,28 @@ import pytest
 from app.bootstrap import open_dispatcher
 from app.domain.agents.runner import AgentRunner
 from app.domain.carriers.carrier import InboundMessage
+from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.inbound import Inbox
+from app.domain.messages.requests import Acceptance, Send
 from app.domain.onboarding.service import Opened
 from app.domain.writing.drafting import Writers
 from app.services import Services
+from tests.factories.accounts import ACCOUNTS
 from tests.factories.agents import AGENT_RUNS
 from tests.factories.billing import audit
 from tests.factories.clocks import Later
 from tests.factories.messages import MESSAGES
 
 PHONE = "+12025550143"
+
+
+class Suspending(SendAcceptor):
+    """An acceptor whose accounts are suspended before each send."""
+
+    async def accept(self, actor: Actor, send: Send) -> Acceptance:
+        await ACCOUNTS.change(self._pool, status="suspended")
+        return await super().accept(actor, send)
 
 
 @dataclass
@@ -71,6 +83,11 @@ class Chat:
         """Run every due run."""
         while await self.runner.due():
             await self.runner.run()
+
+    async def run_until_suspended(self) -> None:
+        """Run the due runs, of an account that is suspended before the first text is accepted."""
+        services, parts = self.services, (self.services.database.pool, self.clock, self.services.notify)
+        await replace(self.runner, acceptor=Suspending(*parts, services.connections)).run()
 
     async def ask(self, body: str) -> tuple[str | None, str | None]:
         """Receive a text, wait for the agent, and return the outcome and gate of the run."""

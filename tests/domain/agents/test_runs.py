@@ -336,8 +336,7 @@ async def test_a_text_that_waits_for_a_suspended_account_is_not_sent_once_the_ag
     for number, is_paused in enumerate((True, False), 1):
         await chat.write("When are you open?")
         await chat.wait(seconds=20)
-        await ACCOUNTS.change(chat.services, status="suspended")
-        await chat.runner.run()
+        await chat.run_until_suspended()
         assert await AGENT_RUNS.last(chat.services, "status") == "sending"
 
         await ACCOUNTS.change(chat.services, status="active")

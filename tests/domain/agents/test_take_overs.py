@@ -1,6 +1,7 @@
 """People who take conversations over while an agent decides or has a reply written."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from tests.domain.agents.conftest import Chat
 from tests.domain.conftest import UnitFor
 from tests.domain.writing.writers import Typist, writers
 from tests.factories.accounts import USERS, add_user
-from tests.factories.agents import AGENT_RUNS, add_agent
+from tests.factories.agents import AGENT_RUNS, AGENTS, add_agent
 from tests.factories.billing import balance_of
 from tests.factories.conversations import CONVERSATION_ENTRIES, CONVERSATIONS
 from tests.factories.traps import until_blocked
@@ -65,3 +66,36 @@ async def test_an_agent_that_was_paused_in_a_conversation_as_it_began_stays_paus
     assert await CONVERSATIONS.only(chat.services, "ai_state") == "paused"
     assert await chat.sent() == []
     assert await AGENT_RUNS.only(chat.services, "outcome", "gate") == ("stopped", "person_answers")
+
+
+async def test_an_agent_does_not_exceed_its_limit_of_a_day_by_drafts_that_are_written_at_the_same_time(
+    chat: Chat, agent: int
+) -> None:
+    await AGENTS.change(chat.services, daily_limit=2)
+    chat.writers = writers(Typist([["A haircut is $30."]]))
+    for number in range(5):
+        await replace(chat, phone=f"+1202555019{number}").write("How much is a haircut?")
+    await chat.wait(seconds=20)
+
+    await chat.run()
+
+    assert await AGENT_RUNS.where(gate="daily_limit").count(chat.services) == 3
+    assert len(await chat.sent()) == 2
+
+
+async def test_a_question_that_is_followed_by_thanks_while_its_answer_is_written_is_answered(
+    chat: Chat, agent: int
+) -> None:
+    async def thank() -> None:
+        if chat.count == 1:
+            await chat.write("Thanks!")
+
+    chat.writers = writers(Typist([["A haircut is $30."]], before=thank))
+    await chat.ask("How much is a haircut?")
+    assert await chat.sent() == []
+
+    await chat.wait(seconds=20)
+    await chat.run()
+
+    assert await AGENT_RUNS.read(chat.services, "outcome", "messages") == [("superseded", 1), ("sent", 2)]
+    assert await chat.sent() == ["A haircut is $30."]

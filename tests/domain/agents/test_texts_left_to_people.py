@@ -10,6 +10,7 @@ from app.domain.agents import queries
 from app.domain.agents.conclusions import activate, end
 from app.domain.agents.models import Outcome
 from app.domain.billing.service import InsufficientCredits
+from app.domain.contacts import service as contacts
 from app.domain.erasure import merging
 from app.domain.erasure.merging import Merge
 from app.domain.messages.acceptor import SendAcceptor
@@ -17,7 +18,7 @@ from app.domain.messages.requests import Acceptance, Send
 from app.domain.segments import service as segments
 from tests.domain.agents.conftest import PHONE, Chat
 from tests.domain.conftest import UnitFor
-from tests.factories.accounts import USERS
+from tests.factories.accounts import ACCOUNTS, USERS
 from tests.factories.agents import AGENT_RUNS, AGENTS, add_agent
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
@@ -161,7 +162,7 @@ async def test_the_first_text_of_a_contact_is_noticed_once_although_its_run_fail
 
 
 @pytest.mark.parametrize("is_dispatched", [True, False])
-async def test_a_text_that_an_agent_was_to_answer_is_answered_or_noticed_after_a_merge(
+async def test_a_text_that_an_agent_was_to_answer_is_noticed_after_a_merge_with_a_contact_of_another_phone(
     chat: Chat, unit_for: UnitFor, is_dispatched: bool
 ) -> None:
     other = replace(chat, phone="+12025550144")
@@ -178,9 +179,52 @@ async def test_a_text_that_an_agent_was_to_answer_is_answered_or_noticed_after_a
     await chat.wait(seconds=60)
     await chat.run()
 
-    is_answered = "A haircut is $30." in await chat.sent()
-    assert is_answered is not is_dispatched
-    assert await notices(chat) == (LEFT if is_dispatched else [])
+    assert "A haircut is $30." not in await chat.sent()
+    assert await notices(chat) == LEFT
+
+
+async def test_an_answer_goes_to_no_phone_that_did_not_write_and_the_text_is_noticed(
+    chat: Chat, unit_for: UnitFor
+) -> None:
+    await chat.write("And when do you open?")
+    async with unit_for(chat.account) as unit:
+        id = await CONTACTS.only(chat.services, "id")
+        await contacts.update(unit, id, {"phone": "+12025550177"})
+    await chat.wait(seconds=20)
+    await chat.run()
+
+    assert len(await chat.sent()) == 1
+    assert await AGENT_RUNS.last(chat.services, "outcome", "status") == ("superseded", "done")
+    assert await notices(chat) == LEFT
+
+
+async def test_an_answer_is_not_sent_without_approval_once_the_agent_needs_one(chat: Chat) -> None:
+    await chat.write("And when do you open?")
+    await chat.wait(seconds=20)
+    await chat.run_until_suspended()
+    assert await AGENT_RUNS.last(chat.services, "status") == "sending"
+    await AGENTS.change(chat.services, mode="approve")
+    await ACCOUNTS.change(chat.services, status="active")
+    await chat.wait(seconds=60)
+    await chat.run()
+
+    assert len(await chat.sent()) == 1
+    assert await notices(chat) == LEFT
+
+
+async def test_the_agents_of_a_suspended_account_decide_nothing_until_it_is_active_again(chat: Chat) -> None:
+    await chat.write("And when do you open?")
+    await ACCOUNTS.change(chat.services, status="suspended")
+    await chat.wait(seconds=20)
+    await chat.run()
+    between = await AGENT_RUNS.last(chat.services, "status", "outcome")
+
+    await ACCOUNTS.change(chat.services, status="active")
+    await chat.wait(minutes=5)
+    await chat.run()
+
+    assert between == ("running", None)
+    assert len(await chat.sent()) == 2
 
 
 @pytest.mark.parametrize("is_noticed", [True, False])

@@ -306,7 +306,7 @@ async def test_a_full_batch_says_that_there_may_be_more(
     assert [await pairs.run(), await pairs.run()] == [True, False]
 
 
-async def test_a_step_goes_to_no_other_contact_that_has_the_phone_by_now(
+async def test_a_step_goes_to_no_phone_that_the_contact_got_after_its_enrollment(
     act: Callable[..., Any],
     make: Callable[..., Any],
     enroll: Callable[..., Any],
@@ -327,8 +327,9 @@ async def test_a_step_goes_to_no_other_contact_that_has_the_phone_by_now(
     await after(drip, hours=1.1).run()
 
     assert before == ([], [("active", "", 1)])
-    assert await CONTACTS.count(pool) == 1
-    assert await MESSAGES.read(pool, "to_number") == ["+12025550199"]
+    assert await standing(pool) == [("exited", "phone_changed", 1)]
+    assert (await CONTACTS.count(pool), await MESSAGES.count(pool)) == (1, 0)
+    assert await CONSENTS.read(pool, "phone", "method") == [(PHONE, "enrollment")]
 
 
 async def test_a_contact_that_is_erased_while_its_step_is_sent_does_not_come_back(
