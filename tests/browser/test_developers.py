@@ -117,7 +117,17 @@ async def test_the_explorer_is_read_without_a_sign_in_on_a_phone(windows: Window
 
 
 async def type_over(screen: Screen, text: str) -> None:
-    """Replace the operation in the editor."""
+    """Replace the operation in the editor, once that closes the brackets that are typed."""
     await screen.page.locator(".graphiql-editor .monaco-editor textarea").first.focus()
-    await screen.page.keyboard.press("Control+a")
-    await screen.page.keyboard.type(text)
+    shown = screen.page.locator(".graphiql-editor .view-lines").first
+
+    async def closes_brackets() -> bool:
+        for key in ("Control+a", "Delete", "{"):
+            await screen.page.keyboard.press(key)
+        with suppress(AssertionError):
+            await expect(shown).to_have_text("{}", timeout=1_000)
+        return await shown.text_content() == "{}"
+
+    assert text.startswith("{")
+    await until(closes_brackets)
+    await screen.page.keyboard.type(text[1:])
