@@ -332,6 +332,20 @@ async def test_a_step_goes_to_no_phone_that_the_contact_got_after_its_enrollment
     assert await CONSENTS.read(pool, "phone", "method") == [(PHONE, "enrollment")]
 
 
+async def test_a_contact_that_is_enrolled_as_it_gets_another_phone_gets_the_texts_there(
+    act: Callable[..., Any], make: Callable[..., Any], drip: Drip, pool: Pool, contact_id: int
+) -> None:
+    sequence_id = await make()
+    async with act() as unit:
+        await contacts.update(unit, contact_id, {"phone": "+12025550199"})
+        await enrollments.enroll(unit, sequence_id, contact_id)
+
+    await drip.run()
+
+    assert await MESSAGES.read(pool, "to_number") == ["+12025550199"]
+    assert await CONSENTS.where(message_id=None).read(pool, "phone", "method") == [("+12025550199", "enrollment")]
+
+
 async def test_a_contact_that_is_erased_while_its_step_is_sent_does_not_come_back(
     make: Callable[..., Any],
     enroll: Callable[..., Any],
