@@ -4,6 +4,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from sqlalchemy import update
+
 from app.domain.agents import disclosure
 from app.domain.agents.events import AgentState
 from app.domain.agents.gates import Action, Verdict
@@ -53,6 +55,12 @@ def end(unit: UnitOfWork, run: AgentRun, outcome: Outcome, *, is_left: bool = Fa
     """End a run, and show it live. `is_left` if people are to be told of its text, whatever the outcome."""
     run.status, run.outcome, run.claimed_until, run.ended_at = RunStatus.done, outcome, None, unit.clock.now()
     outbox.record(unit, AgentState.of_run(unit, run, is_left=is_left), run.contact_id)
+
+
+async def release_running(unit: UnitOfWork, agent_id: int) -> None:
+    """Take the texts to which an agent is writing replies from it, so that another one, or people, answer."""
+    own = AgentRun.account_id == unit.actor.account_id, AgentRun.agent_id == agent_id
+    await unit.execute(update(AgentRun).where(*own, AgentRun.status == RunStatus.running).values(agent_id=None))
 
 
 async def drop(unit: UnitOfWork, run: AgentRun) -> None:

@@ -181,7 +181,7 @@ class AgentRunner:
 
     async def _put_off(self, unit: UnitOfWork, run_id: int) -> None:
         run = await queries.get_run(unit, run_id, lock=True)
-        run.claimed_until, run.attempts = self.clock.now() + BUSY, run.attempts - 1
+        run.claimed_until, run.attempts, run.agent_id = self.clock.now() + BUSY, run.attempts - 1, None
         if run.created_at < self.clock.now() - timedelta(hours=1):
             end(unit, run, Outcome.failed)
             run.reason = "No call of the AI was possible within an hour, or the account was suspended."

@@ -8,7 +8,7 @@ from app.domain.accounts import queries as accounts
 from app.domain.accounts import scopes
 from app.domain.accounts.models import User
 from app.domain.accounts.scopes import Scope
-from app.domain.agents import queries
+from app.domain.agents import conclusions, queries
 from app.domain.agents.events import AgentState
 from app.domain.agents.models import Agent, AgentMode, AgentStatus
 from app.domain.events import outbox
@@ -94,8 +94,12 @@ async def set_status(unit: UnitOfWork, id: int, status: AgentStatus) -> Agent:
 
 
 async def delete(unit: UnitOfWork, id: int) -> Agent:
-    """Delete an agent with its knowledge and its runs, and return it; raise `NotFound`."""
+    """Delete an agent with its knowledge and its runs, and return it; raise `NotFound`.
+
+    A run whose draft is being written stays, so that another agent, or people, answer.
+    """
     agent = await queries.get(unit, id, lock=True)
+    await conclusions.release_running(unit, id)
     await unit.delete(agent)
     outbox.record(unit, AgentState.of(unit, agent))
     return agent

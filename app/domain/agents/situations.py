@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account
@@ -29,6 +29,12 @@ from app.domain.writing.writer import Turn as BriefTurn
 LATEST, TURNS_OF_BRIEF = 30, 10
 PEOPLE = ("user:", "key:", "grant:")
 """The beginnings of the labels of people, and of integrations that answer for them."""
+
+HOLDS = 7_236_465
+"""Seed of the keys of this area's advisory locks, one for each agent."""
+
+HOLD_AGENT = text(f"SELECT pg_advisory_xact_lock(hashint8extended(:id, {HOLDS}))")
+"""Wait for other decisions of an agent; a lock of its row would wait for sends too, which wait for conversations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +91,14 @@ def brief_of_reply(
 async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
     """Return the situation of a run with the agent that answers for it; None if no active agent does.
 
-    The agent is locked, so that concurrent runs do not exceed its limit of a day.
+    One run at a time is decided for an agent, so that concurrent ones do not exceed its limit of a day.
     """
     contact = await contacts.get(unit, run.contact_id)
     latest = await messages.find_last_inbound(unit, run.conversation_id)
     agent = await _choose(unit, contact, latest.to_number if latest else "")
     if agent is None:
         return None
-    await queries.get(unit, agent.id, lock=True)
+    await unit.execute(HOLD_AGENT, {"id": agent.id})
     account, turns = await accounts.get_own(unit), await read_turns(unit, run.conversation_id)
     burst = [turn for turn in turns if turn.is_inbound][-run.messages :]
     facts = replace(

@@ -157,7 +157,7 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
         raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
     await opt_outs.close_hold(unit, contact, SuppressionReason.phone_changed)
     contact.status = await opt_outs.find_status(unit, phone)
-    contact.phone, contact.phone_changed_at = phone, func.now()  # compared with times of the database
+    contact.phone, contact.phone_changed_at = phone, func.clock_timestamp()  # later than every enrollment before
     try:
         await unit.save(contact)
     except IntegrityError:  # a concurrent transaction added the phone

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Self, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import ScalarSelect, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
@@ -209,6 +209,7 @@ async def _add(unit: UnitOfWork, sequence: Sequence, people: List[Contact]) -> L
             "next_send_at": plan.find_due_at(steps[0], contact, now),
             "enrolled_by": unit.actor.label,
             "request_id": unit.actor.request_id,
+            "created_at": func.greatest(func.now(), _phone_changed_at(contact)),
         }
         for contact in people
     ]
@@ -217,6 +218,11 @@ async def _add(unit: UnitOfWork, sequence: Sequence, people: List[Contact]) -> L
     await consent.record_many(unit, [contact.phone for contact in people], ConsentKind.attested, evidence)
     unit.notify("sequences")
     return cast("List[Enrollment]", added.scalars().all())
+
+
+def _phone_changed_at(contact: Contact) -> ScalarSelect[datetime | None]:
+    """Return the time of the phone of a locked contact, which may be after the beginning of this transaction."""
+    return select(Contact.phone_changed_at).where(Contact.id == contact.id).scalar_subquery()
 
 
 def _shown(sequence: Sequence, row: Enrollment, at: datetime, *, already: bool) -> Enrolled:

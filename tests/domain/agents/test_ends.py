@@ -37,6 +37,27 @@ async def test_an_agent_that_is_deleted_during_a_draft_costs_nothing(chat: Chat,
     assert await balance_of(chat.services) == 1000
 
 
+async def test_a_text_whose_agent_is_deleted_while_it_writes_is_answered_by_another_one(
+    chat: Chat, agent: int, unit_for: UnitFor
+) -> None:
+    async with unit_for(chat.account) as unit:
+        await add_agent(unit)
+
+    async def delete() -> None:
+        if not await WRITER_CALLS.where(status="refunded").count(chat.services):
+            async with unit_for(chat.account) as unit:
+                await service.delete(unit, await AGENT_RUNS.only(chat.services, "agent_id"))
+
+    chat.writers = writers(Typist([["A haircut is $30."]], before=delete))
+    await chat.write("How much is a haircut?")
+    await chat.wait(seconds=20)
+    await chat.runner.run()
+    await chat.run()
+
+    assert await chat.sent() == ["A haircut is $30."]
+    assert await balance_of(chat.services) == 998
+
+
 async def test_a_contact_who_is_erased_during_a_draft_costs_nothing(chat: Chat, agent: int, unit_for: UnitFor) -> None:
     async def erase() -> None:
         contact = await CONTACTS.only(chat.services, "id")

@@ -8,6 +8,7 @@ import pytest
 from app.db.engine import Pool
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
+from app.domain.contacts import queries as contact_queries
 from app.domain.contacts import service as contacts
 from app.domain.sequences.steps import Drip
 from tests.domain.sequences.conftest import after, bodies, standing
@@ -159,3 +160,22 @@ async def test_only_the_contact_who_replied_is_taken_out(
     await dispatch()
 
     assert await standing(pool) == [("active", "", 2), ("exited", "replied", 1)]
+
+
+async def test_an_enrollment_during_a_longer_change_of_the_phone_ends(
+    act: Callable[..., Any],
+    make: Callable[..., Any],
+    enroll: Callable[..., Any],
+    drip: Drip,
+    pool: Pool,
+    contact_id: int,
+) -> None:
+    async with act() as unit:
+        await contact_queries.get(unit, contact_id)
+        await enroll(await make())
+        await contacts.update(unit, contact_id, {"phone": "+12025550199"})
+
+    await drip.run()
+
+    assert await bodies(pool) == []
+    assert await standing(pool) == [("exited", "phone_changed", 1)]
