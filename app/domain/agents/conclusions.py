@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 
 from app.domain.agents import disclosure
 from app.domain.agents.events import AgentState
@@ -61,6 +61,22 @@ async def release_running(unit: UnitOfWork, agent_id: int) -> None:
     """Take the texts to which an agent is writing replies from it, so that another one, or people, answer."""
     own = AgentRun.account_id == unit.actor.account_id, AgentRun.agent_id == agent_id
     await unit.execute(update(AgentRun).where(*own, AgentRun.status == RunStatus.running).values(agent_id=None))
+
+
+async def leave_to_later(unit: UnitOfWork, run: AgentRun) -> bool:
+    """Leave the texts of a run to the next one of its conversation, and return whether there is one.
+
+    One that is decided already has counted the texts of the runs before it which had not ended.
+    """
+    later = AgentRun.conversation_id == run.conversation_id, AgentRun.message_id > run.message_id
+    following = await unit.one(select(AgentRun).where(*later).order_by(AgentRun.id).limit(1))
+    if following is None:
+        return False
+    undecided = AgentRun.id == following.id, AgentRun.status.in_((RunStatus.waiting, RunStatus.running))
+    since = func.least(AgentRun.created_at, run.created_at)
+    joined = update(AgentRun).where(*undecided).values(messages=AgentRun.messages + run.messages, created_at=since)
+    await unit.execute(joined)
+    return True
 
 
 async def drop(unit: UnitOfWork, run: AgentRun) -> None:

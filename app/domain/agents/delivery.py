@@ -5,12 +5,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import update
-
 from app.db.engine import Connection, Database
 from app.domain.accounts.errors import AccountSuspended
 from app.domain.agents import queries
-from app.domain.agents.conclusions import end
+from app.domain.agents.conclusions import end, leave_to_later
 from app.domain.agents.gates import WINDOW
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
 from app.domain.contacts import queries as contacts
@@ -101,15 +99,14 @@ class Delivery:
 async def _leave(unit: UnitOfWork, run: AgentRun) -> bool:
     """Return whether people are to be told of the texts of a run, which is not answered.
 
-    They are not after a newer text, whose waiting run then decides on both, nor if a person answers.
+    They are not after a newer text, whose run then decides on both, nor if a person answers.
     """
     if (await threads.get(unit, run.conversation_id)).ai_state != AiState.active:
         return False
     latest = await messages.find_last_inbound(unit, run.conversation_id)
     if latest is None or latest.id <= run.message_id:
         return latest is not None
-    waiting = AgentRun.conversation_id == run.conversation_id, AgentRun.status == RunStatus.waiting
-    await unit.execute(update(AgentRun).where(*waiting).values(messages=AgentRun.messages + run.messages))
+    await leave_to_later(unit, run)
     return False
 
 

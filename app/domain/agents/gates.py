@@ -65,7 +65,7 @@ class Verdict(NamedTuple):
 class Turn(NamedTuple):
     """A message of the conversation. `is_person` for one that a person of the account sent.
 
-    `answered_keyword` is the keyword in it that the carrier answered.
+    `answered_keyword` is the keyword in it that the carrier answered. `id` is None for one that was never sent.
     """
 
     is_inbound: bool
@@ -74,6 +74,7 @@ class Turn(NamedTuple):
     is_agent: bool = False
     is_person: bool = False
     answered_keyword: str | None = None
+    id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from app.db.engine import Database
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.agents import pipeline, queries, situations
-from app.domain.agents.conclusions import LEASE, activate, conclude, drop, end
+from app.domain.agents.conclusions import LEASE, activate, conclude, drop, end, leave_to_later
 from app.domain.agents.delivery import Delivery
 from app.domain.agents.gates import Action, GateName, Verdict
 from app.domain.agents.models import AgentRun, Outcome, RunStatus
@@ -134,6 +134,10 @@ class AgentRunner:
         """Decide on a run, and return whether it has a text to send."""
         async with self._unit(row) as unit:
             run = await queries.lock_run(unit, row.id)
+            if await leave_to_later(unit, run):
+                end(unit, run, Outcome.superseded)
+                await unit.save(run)
+                return False
             if (await accounts.get_own(unit)).status != AccountStatus.active:
                 await self._put_off(unit, row.id)
                 return False

@@ -100,7 +100,7 @@ async def read(unit: UnitOfWork, run: AgentRun) -> Situation | None:
         return None
     await unit.execute(HOLD_AGENT, {"id": agent.id})
     account, turns = await accounts.get_own(unit), await read_turns(unit, run.conversation_id)
-    burst = [turn for turn in turns if turn.is_inbound][-run.messages :]
+    burst = _burst(turns, run, await _count_unanswered_before(unit, run))
     facts = replace(
         _facts(unit, agent, account, turns),
         is_opted_out=contact.status == ContactStatus.opted_out
@@ -129,6 +129,13 @@ def _facts(unit: UnitOfWork, agent: Agent, account: Account, turns: Sequence[Tur
     return Facts(agent, now, minute, local.isoweekday(), balance=account.balance, turns=turns)
 
 
+def _burst(turns: Sequence[Turn], run: AgentRun, count_before: int) -> Sequence[Turn]:
+    """Return the texts to answer: those of the run, the `count_before` before them, and those after them."""
+    inbound = [turn for turn in turns if turn.is_inbound]
+    after = sum(turn.id is not None and turn.id > run.message_id for turn in inbound)
+    return inbound[-(count_before + run.messages + after) :]
+
+
 def _signals(burst: Sequence[Turn]) -> frozenset[Signal]:
     """Return the signals of all messages of a burst; it closes the conversation only if each of them does."""
     each = [signals.read(turn.body, turn.answered_keyword) for turn in burst]
@@ -145,7 +152,7 @@ def _turn(message: Message) -> Turn:
     is_inbound = message.direction == Direction.inbound
     is_person = not is_inbound and message.actor.startswith(PEOPLE) and message.purpose == Purpose.conversational
     is_agent = not is_inbound and message.actor.startswith(AGENT)
-    return Turn(is_inbound, message.body, message.created_at, is_agent, is_person, message.answered_keyword)
+    return Turn(is_inbound, message.body, message.created_at, is_agent, is_person, message.answered_keyword, message.id)
 
 
 async def _choose(unit: UnitOfWork, contact: Contact, number: str) -> Agent | None:
@@ -165,6 +172,13 @@ async def _is_member(unit: UnitOfWork, segment_id: int, contact_id: int) -> bool
     return segment is not None and await members.includes(
         unit, filters.load(segment.filter), unit.clock.now(), contact_id
     )
+
+
+async def _count_unanswered_before(unit: UnitOfWork, run: AgentRun) -> int:
+    """Return the number of earlier texts whose runs have not ended: their answers are not sent after this text."""
+    earlier = AgentRun.conversation_id == run.conversation_id, AgentRun.message_id < run.message_id
+    count = select(func.sum(AgentRun.messages)).where(*earlier, AgentRun.status != RunStatus.done)
+    return await unit.one(count) or 0
 
 
 async def _count_today(unit: UnitOfWork, agent: Agent, run: AgentRun) -> int:

@@ -112,6 +112,8 @@ class OpenConnections:
     _open: dict[str, OpenConnection] = field(init=False, default_factory=dict)
     _state: str | None = field(init=False, default=None)
     _asked_at: float = field(init=False, default=NEVER)
+    _asked: int = field(init=False, default=0)
+    _answered: int = field(init=False, default=0)
     _refreshing: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
     async def refresh(self, *, anew: bool = False) -> None:
@@ -187,13 +189,14 @@ class OpenConnections:
         self._open = {}
 
     async def _follow(self, source: Connection | None = None) -> None:
-        asked_at = asyncio.get_running_loop().time()
+        self._asked += 1
+        number, asked_at = self._asked, asyncio.get_running_loop().time()
         state: str = await (source.fetchval(FIND_STATE) if source else self.pool.ask(FIND_STATE))
         is_known = state == self._state
         table = () if is_known else await rows.fetch(source or self.pool, ConnectionRow, LOAD)
-        if asked_at < self._asked_at:  # a caller that asked later had its answer before
+        if number < self._answered:  # a caller that asked later had its answer before
             return
-        self._asked_at = asked_at
+        self._answered, self._asked_at = number, asked_at
         if not is_known:
             await self._open_all(table, state)
 

@@ -227,6 +227,22 @@ async def test_the_agents_of_a_suspended_account_decide_nothing_until_it_is_acti
     assert len(await chat.sent()) == 2
 
 
+async def test_a_question_is_answered_although_a_closing_text_followed_while_no_agent_could_answer(chat: Chat) -> None:
+    await ACCOUNTS.change(chat.services, status="suspended")
+    for body in ("And when do you open?", "Thanks!"):
+        await chat.write(body)
+        await chat.wait(seconds=20)
+        await chat.run()
+    assert len(await chat.sent()) == 1
+
+    await ACCOUNTS.change(chat.services, status="active")
+    await chat.wait(minutes=5)
+    await chat.run()
+
+    assert len(await chat.sent()) == 2
+    assert await AGENT_RUNS.read(chat.services, "outcome") == ["sent", "superseded", "sent"]
+
+
 @pytest.mark.parametrize("is_noticed", [True, False])
 async def test_a_text_left_by_a_merge_is_noticed_once_although_a_later_one_of_the_other_contact_was(
     chat: Chat, unit_for: UnitFor, is_noticed: bool
