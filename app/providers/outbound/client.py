@@ -100,7 +100,7 @@ class HttpClient:
     async def close(self) -> None:
         """Close all idle connections."""
         self._pool.close()
-        self._resolver.close()
+        await self._resolver.close()
         await asyncio.sleep(0)
 
     async def _acquire(self, target: Target, seconds: float) -> Connection:
