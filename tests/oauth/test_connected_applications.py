@@ -14,7 +14,7 @@ from app.domain.oauth import queries
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, SESSIONS, USERS, add_user, id_of_user
+from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES, CREATORS, SESSIONS, USERS, add_user, id_of_user
 from tests.factories.oauth import OAUTH_GRANTS
 from tests.factories.tables import ago
 from tests.oauth.applications import Application, bearer
@@ -171,3 +171,33 @@ async def test_a_connected_application_is_found_by_its_grant_though_it_was_disco
         found = await queries.find_applications(unit, [id, id + 1])
 
     assert {key: each.client_name for key, each in found.items()} == {id: "Pipelines"}
+
+
+@pytest.mark.parametrize(("scope", "is_handed_on"), [(None, True), ("account:read contacts:read", False)])
+async def test_webhooks_of_a_connection_belong_to_the_next_one_of_its_user_with_all_its_scopes(
+    application: Application, services: Services, http: httpx2.AsyncClient, scope: str | None, is_handed_on: bool
+):
+    headers = bearer((await application.connect())["access_token"])
+    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
+    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await application.connect(scope=scope)
+    first, second = await OAUTH_GRANTS.read(services, "id")
+
+    assert await CREATORS.last(services, "creator_grant_id") == (second if is_handed_on else first)
+
+
+async def test_webhooks_of_a_colleague_of_an_ended_connection_and_of_another_resource_stay_as_they_are(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    pool = services.database.pool
+    colleague = await add_user(pool, await ACCOUNTS.only(pool, "id"), "x@example.com")
+    for changes in ({"user_id": colleague}, {"revoked_at": ago()}, {"expires_at": ago()}, {"resource": "tools"}):
+        headers = bearer((await application.connect())["access_token"])
+        id = max(await OAUTH_GRANTS.read(services, "id"))
+        wish = {"event": "new_message", "target_url": f"https://hooks.example.com/{id}"}
+        assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+        await OAUTH_GRANTS.where(id=id).change(services, **changes)
+
+        await application.connect()
+
+        assert await CREATORS.last(services, "creator_grant_id") == id

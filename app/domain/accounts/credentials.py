@@ -157,6 +157,10 @@ UNION
 SELECT id FROM creators WHERE creator_user_id = CAST(:user_id AS bigint)
 """
 
+HAND_ON_TO_GRANT = f"""
+UPDATE creators SET creator_grant_id = :grant_id WHERE creator_grant_id IN ({grants.FIND_EARLIER})
+"""
+
 
 def creator_of(actor: Actor) -> Creator | None:
     """Return the `creators` row of an actor's credential; None for the service itself."""
@@ -269,6 +273,11 @@ async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
         return
     moved = update(Creator).where(Creator.creator_key_id == old_id).values(creator_key_id=new_id)
     await unit.execute(moved.execution_options(synchronize_session=False))
+
+
+async def hand_on_to_grant(unit: UnitOfWork, grant_id: int) -> None:
+    """Make a new grant the creator of the records of the user's earlier ones to the client, with no more scopes."""
+    await unit.execute(text(HAND_ON_TO_GRANT), {"grant_id": grant_id, "now": unit.clock.now()})
 
 
 def sees_all(actor: Actor) -> bool:

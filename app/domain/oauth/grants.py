@@ -8,7 +8,7 @@ from typing import cast
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.accounts import audit
+from app.domain.accounts import audit, credentials
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
 from app.domain.accounts.errors import AccountSuspended
@@ -138,6 +138,8 @@ async def find_grant_of(unit: UnitOfWork, tokens: Tokens, text: str) -> LiveGran
 async def use(unit: UnitOfWork, tokens: Tokens, found: Found) -> str:
     """Mark a code or refresh token as used; return a new refresh token, which is not stored.
 
+    What the user's earlier connections of the client created lives as long as the new one.
+
     Raises `RateLimited` above `MAX_IN_A_MINUTE` tokens of the grant; then nothing is marked.
     """
     now = unit.clock.now()
@@ -145,6 +147,7 @@ async def use(unit: UnitOfWork, tokens: Tokens, found: Found) -> str:
     await _check_rate(unit, found.grant, now)
     if isinstance(found.row, AuthorizationCode):
         found.row.used_at, scopes = now, sorted(found.grant.scopes)
+        await credentials.hand_on_to_grant(unit, found.grant.id)
     else:
         found.row.rotated_at, scopes = found.row.rotated_at or now, found.row.scopes
     text = tokens.make()

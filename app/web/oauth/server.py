@@ -280,8 +280,8 @@ class Server(AuthorizationServer):
         scopes = user.scopes & frozenset((scope or "").split())
         if not scopes:
             raise InvalidGrantError("The grant has no scopes left.")
+        wait(clients.note_use(self.unit, user.client.id))  # locks the client before the grant, as its revocation does
         refresh_token = wait(grants.use(self.unit, self.authority.tokens, user))
-        wait(clients.note_use(self.unit, user.client.id))
         text, seconds = self._sign(user.grant, scopes)
         return {
             "access_token": text,
