@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import asyncpg
 PATIENCE, CONNECT_SECONDS = 60.0, 5
 FOLDER = Path(__file__).parent / "migrations"
 
+_UNREACHABLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _FOLLOWS = re.compile(r'^down_revision = "(\w+)"', re.M)
 
 _FIND_REVISION = """
@@ -56,7 +57,8 @@ async def find_value(url: str, statement: str, *values: object) -> Any:
     """Return the value that a statement finds; None while the database is unreachable or lacks the newest schema."""
     async with _open(url) as connection:
         if connection and await _read_revision(connection) == newest():
-            return await connection.fetchval(statement, *values)
+            with suppress(*_UNREACHABLE):
+                return await connection.fetchval(statement, *values, timeout=CONNECT_SECONDS)
     return None
 
 
@@ -69,7 +71,7 @@ async def check(url: str) -> None:
     try:
         revision = await _find_revision(connection)
     finally:
-        await connection.close(timeout=CONNECT_SECONDS)
+        await _close(connection)
     if revision != newest():
         raise SchemaBehind("The database has not the newest schema. Run `messaging migrate`, then this command again.")
 
@@ -85,20 +87,28 @@ async def _open(url: str) -> AsyncGenerator[asyncpg.Connection | None]:
     """Open a connection for a block; None if the database is unreachable."""
     try:
         connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except _UNREACHABLE:
         yield None
         return
     try:
         yield connection
     finally:
+        await _close(connection)
+
+
+async def _close(connection: asyncpg.Connection) -> None:
+    """Close a connection, also one whose server does not answer."""
+    try:
         await connection.close(timeout=CONNECT_SECONDS)
+    except _UNREACHABLE:
+        connection.terminate()
 
 
 async def _read_revision(connection: asyncpg.Connection) -> str | None:
     """Return the revision that counts, also None where the connection fails; see `current`."""
     try:
         return await _find_revision(connection)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except _UNREACHABLE:
         return None
 
 

@@ -22,7 +22,7 @@ WANTED_SECONDS = 10.0
 
 STOP_SECONDS = 5.0
 
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def run(
     ready: Callable[[], None] | None = None,
     servers: Sequence["Supervised"] = (),
 ) -> int:
-    """Keep `children` and `servers` running until SIGTERM or SIGINT, then stop the children.
+    """Keep `children` and `servers` running until SIGTERM, SIGINT or SIGHUP, then stop the children.
 
     Call it from the main thread. `servers` are running; the caller stops them. `ready` is called once, when all
     children that are wanted are started. The children get SIGTERM and `STOP_SECONDS` to finish their work, then
@@ -107,16 +107,23 @@ class Supervised:
         self.process = self._start()
 
     def supervise(self) -> None:
-        """Restart the process when due; schedule the restart of an ended one."""
+        """Restart the process when due, or again later if that fails; schedule the restart of an ended one."""
         if self.due_at is not None:
             if time.monotonic() >= self.due_at:
-                self.start()
+                self._start_again()
         elif self.process and self.process.poll() is not None:
             now = time.monotonic()
             self._delay = delay_after(self._delay, now - self._started_at)
             self.due_at = now + self._delay
             code = self.process.returncode
             logger.error("%s ended with code %s; it starts again in %g s", self.name, code, self._delay)
+
+    def _start_again(self) -> None:
+        try:
+            self.start()
+        except Exception as error:  # as without memory for a process: the others, and the servers, keep running
+            self.due_at = time.monotonic() + WANTED_SECONDS
+            logger.error("%s cannot be started, and is tried again in %g s: %s", self.name, WANTED_SECONDS, error)
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM."""
@@ -147,13 +154,18 @@ def _signals() -> Generator[socket.socket]:
     writer.setblocking(False)
     with reader, writer:
         outer = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        before = {number: signal.signal(number, lambda *_: None) for number in (*_STOP_SIGNALS, signal.SIGCHLD)}
+        heard = [number for number in (*_STOP_SIGNALS, signal.SIGCHLD) if not _is_under_nohup(number)]
+        before = {number: signal.signal(number, lambda *_: None) for number in heard}
         try:
             yield reader
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
             signal.set_wakeup_fd(outer)
+
+
+def _is_under_nohup(number: signal.Signals) -> bool:
+    return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
 
 
 def _keep_running(running: Sequence[Supervised], signals: socket.socket) -> None:

@@ -11,6 +11,7 @@ from app.db.engine import UNREACHABLE
 from app.db.schema import SchemaAhead, SchemaBehind
 from tests.db.databases import execute, named
 from tests.factories.traps import END_SESSION
+from tests.waiting import PATIENCE_SECONDS
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/messaging"
 
@@ -46,6 +47,17 @@ async def test_a_check_whose_connection_ends_does_not_call_the_schema_old(
 
     with pytest.raises(UNREACHABLE):
         await schema.check(newest_url)
+
+
+@pytest.mark.parametrize("statement", [END_SESSION, "SELECT 1 FROM no_such_table", "SELECT pg_sleep(60)"])
+async def test_a_statement_that_fails_or_does_not_end_finds_no_value(
+    newest_url: str, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    monkeypatch.setattr(schema, "CONNECT_SECONDS", PATIENCE_SECONDS)
+    assert await schema.find_value(newest_url, "SELECT 1") == 1
+    monkeypatch.setattr(schema, "CONNECT_SECONDS", 1.0)
+
+    assert await schema.find_value(newest_url, statement) is None
 
 
 async def test_a_wait_for_the_schema_ends_once_the_schema_is_there(empty_url: str) -> None:

@@ -1,6 +1,6 @@
 """A service of shell scripts: `service STOP_SECONDS NAME SCRIPT ...`, on servers of its own when DATA is set.
 
-The script `later` is started once the file WANTED exists.
+The script `later` is started once the file WANTED exists; while it has the name WANTED.broken, asking for it fails.
 """
 
 import os
@@ -18,10 +18,18 @@ def say_ready() -> None:
     os.write(1, b"ready\n")
 
 
+def is_wanted() -> bool:
+    """Return whether the script `later` is wanted."""
+    wanted = Path(os.environ.get("WANTED", ""))
+    if wanted.with_suffix(".broken").exists():
+        raise OSError("Resource temporarily unavailable")
+    return wanted.exists()
+
+
 def serve(scripts: Sequence[str], servers: Sequence[Supervised] = ()) -> int:
     """Run each script under its name."""
     pairs = zip(scripts[::2], scripts[1::2], strict=True)
-    wanted = {"later": Path(os.environ.get("WANTED", "")).exists}
+    wanted = {"later": is_wanted}
     service = [Child(name, ["/bin/sh", "-c", script], os.environ, wanted.get(name)) for name, script in pairs]
     return children.run(service, say_ready, servers)
 

@@ -24,7 +24,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_work_in_hand_is_finished_before_the_service_stops(
     tmp_path: Path, launch: Launch, number: signal.Signals
 ) -> None:
@@ -58,6 +58,41 @@ def test_a_child_is_started_once_it_is_wanted(tmp_path: Path, launch: Launch) ->
     wanted.touch()
 
     block_until(lambda: lines(got) == ["up", "later"])
+    service.terminate()
+    assert service.wait() == 0
+
+
+def test_a_child_that_cannot_be_started_is_tried_again_and_the_others_are_left_alone(
+    tmp_path: Path, launch: Launch
+) -> None:
+    got, wanted = tmp_path / "got", tmp_path / "wanted"
+    broken = wanted.with_suffix(".broken")
+    service = launch("service", 60, "web", note_term(got), "later", f"echo later >> {got}; {NAP}", WANTED=wanted)
+    block_until(lambda: lines(got) == ["up"])
+    broken.touch()
+    assert service.stderr
+    complaint = service.stderr.readline()
+
+    broken.rename(wanted)
+
+    block_until(lambda: lines(got) == ["up", "later"])
+    service.terminate()
+    assert service.wait() == 0
+    assert complaint == "later cannot be started, and is tried again in 0.05 s: Resource temporarily unavailable\n"
+
+
+def test_a_service_that_was_started_by_nohup_outlives_its_terminal(tmp_path: Path, launch: Launch) -> None:
+    got = tmp_path / "got"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        service = launch("service", 60, "web", f"echo up >> {got}")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    block_until(lambda: lines(got) == ["up"])
+
+    service.send_signal(signal.SIGHUP)
+
+    block_until(lambda: lines(got) == ["up", "up"])
     service.terminate()
     assert service.wait() == 0
 
