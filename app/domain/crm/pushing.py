@@ -33,8 +33,10 @@ UPDATE crm_pushes SET status = 'done', reason = $3, done_at = $4 WHERE id = $1 A
 """
 FAIL = """
 UPDATE crm_pushes SET status = 'failed', reason = $2, done_at = $3, attempts = attempts + 1
-WHERE id = $1 AND status = 'waiting'
+WHERE id = $1 AND version = $4 AND status = 'waiting'
 """
+"""As `DONE`: a push that was changed meanwhile waits, and is due."""
+
 PUT_OFF = "UPDATE crm_pushes SET due_at = $2, attempts = $3 WHERE id = $1 AND status = 'waiting'"
 
 
@@ -73,9 +75,9 @@ class Pushing:
             await self._put_off(push, away)
             raise
         except (CrmRefused, DomainError) as refusal:
-            await pool.execute(FAIL, push.id, str(refusal)[:MAX_REASON], now)
+            await pool.execute(FAIL, push.id, str(refusal)[:MAX_REASON], now, push.version)
         except CrmGone:
-            await pool.execute(FAIL, push.id, "The CRM does not have the record any more.", now)
+            await pool.execute(FAIL, push.id, "The CRM does not have the record any more.", now, push.version)
         except NotYet:
             await pool.execute(PUT_OFF, push.id, now + LATER, push.attempts)
         else:
@@ -87,7 +89,7 @@ class Pushing:
         if push.attempts < len(WAITS):
             await pool.execute(PUT_OFF, push.id, now + WAITS[push.attempts], push.attempts + 1)
         else:
-            await pool.execute(FAIL, push.id, str(away)[:MAX_REASON], now)
+            await pool.execute(FAIL, push.id, str(away)[:MAX_REASON], now, push.version)
 
     @asynccontextmanager
     async def unit(self) -> AsyncGenerator[UnitOfWork]:

@@ -1,5 +1,7 @@
 """Values that one side refuses, and records of a CRM that share or exchange phones."""
 
+import asyncio
+
 import pytest
 
 from app.domain.carriers.carrier import InboundMessage
@@ -7,6 +9,7 @@ from app.domain.erasure import service as erasure
 from tests.domain.crm.conftest import Shop
 from tests.factories.contacts import CONTACTS
 from tests.factories.crm import CRM_LINKS, CRM_PUSHES
+from tests.peers.highlevel import Fault
 
 pytestmark = pytest.mark.anyio
 
@@ -177,3 +180,24 @@ async def test_a_contact_whose_record_was_deleted_follows_the_record_that_has_it
 
     assert shop.peer.contacts[kept]["firstName"] == "C"
     assert await CRM_LINKS.where_not(contact_id=None).read(shop.services, "contact_id", "external_id") == [(id, kept)]
+
+
+async def test_a_value_that_is_corrected_while_the_crm_refuses_the_former_one_reaches_the_crm(shop: Shop) -> None:
+    await shop.connect()
+    there = shop.peer.add(phone=PHONE, firstName="A")
+    await shop.settle()
+    id = await CONTACTS.only(shop.services, "id")
+    shop.move(minutes=1)
+
+    async def correct() -> None:
+        if shop.peer.calls[-1].startswith("PUT"):
+            shop.peer.on_call = lambda: asyncio.sleep(0)
+            await shop.change(id, {"first_name": "C"})
+            shop.peer.faults.append(Fault(422))
+
+    await shop.change(id, {"first_name": "B"})
+    shop.peer.on_call = correct
+    await shop.work()
+
+    assert shop.peer.contacts[there]["firstName"] == "C"
+    assert await CRM_PUSHES.where_not(status="done").count(shop.services) == 0
