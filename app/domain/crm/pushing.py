@@ -37,7 +37,10 @@ WHERE id = $1 AND version = $4 AND status = 'waiting'
 """
 """As `DONE`: a push that was changed meanwhile waits, and is due."""
 
-PUT_OFF = "UPDATE crm_pushes SET due_at = $2, attempts = $3 WHERE id = $1 AND status = 'waiting'"
+PUT_OFF = """
+UPDATE crm_pushes SET due_at = CASE version WHEN $4 THEN $2 ELSE due_at END, attempts = $3
+WHERE id = $1 AND status = 'waiting'
+"""
 
 
 class DuePush(NamedTuple):
@@ -79,7 +82,7 @@ class Pushing:
         except CrmGone:
             await pool.execute(FAIL, push.id, "The CRM does not have the record any more.", now, push.version)
         except NotYet:
-            await pool.execute(PUT_OFF, push.id, now + LATER, push.attempts)
+            await pool.execute(PUT_OFF, push.id, now + LATER, push.attempts, push.version)
         else:
             await pool.execute(DONE, push.id, push.version, note, now)
 
@@ -87,7 +90,7 @@ class Pushing:
         """Try a push later that the CRM did not answer, in case it is the push that the CRM cannot answer."""
         pool, now = self.session.database.pool, self.session.clock.now()
         if push.attempts < len(WAITS):
-            await pool.execute(PUT_OFF, push.id, now + WAITS[push.attempts], push.attempts + 1)
+            await pool.execute(PUT_OFF, push.id, now + WAITS[push.attempts], push.attempts + 1, push.version)
         else:
             await pool.execute(FAIL, push.id, str(away)[:MAX_REASON], now, push.version)
 

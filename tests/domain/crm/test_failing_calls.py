@@ -1,5 +1,7 @@
 """Calls that a CRM does not answer, and what was lost or begun when a worker died."""
 
+import asyncio
+
 import pytest
 
 from app.domain.carriers.carrier import InboundMessage
@@ -70,6 +72,26 @@ async def test_an_opt_out_does_not_wait_as_long_as_a_contact_that_failures_put_o
     await shop.settle()
 
     assert shop.peer.is_silent(there)
+
+
+async def test_a_change_that_comes_while_the_crm_does_not_answer_is_not_put_off_with_the_former_one(shop: Shop) -> None:
+    await shop.connect()
+    there = shop.peer.add(phone=PHONE)
+    await shop.settle()
+    id = await CONTACTS.only(shop.services, "id")
+
+    async def change() -> None:
+        shop.peer.on_call = lambda: asyncio.sleep(0)
+        await shop.change(id, {"first_name": "C"})
+        shop.peer.faults.append(Fault(500))
+
+    await shop.change(id, {"first_name": "B"})
+    shop.peer.on_call = change
+    await shop.work()
+    shop.move(seconds=5)
+    await shop.settle()
+
+    assert shop.peer.contacts[there]["firstName"] == "C"
 
 
 async def test_an_address_of_tokens_that_is_away_marks_no_contact_as_deleted(shop: Shop) -> None:
