@@ -13,19 +13,19 @@ from functools import partial
 from typing import NamedTuple
 
 from app.db import claims
-from app.db.engine import Database
+from app.db.engine import Connection, Database
 from app.domain.crm.service import TOPIC
 from app.domain.integrations import endings
 from app.domain.integrations import sql as integrations
 from app.domain.kernel.clock import Clock
-from app.domain.kernel.errors import DomainError, Unavailable
+from app.domain.kernel.errors import Conflict, DomainError, Unavailable
 from app.domain.kernel.idempotency import OwnKey
 from app.domain.kernel.sql import find_turns, take_turns
 from app.domain.kernel.turn_cursor import TurnCursor
 from app.domain.kernel.unit_of_work import Actor, Notify
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.models import Attestation
-from app.domain.messages.requests import Send
+from app.domain.messages.requests import Check, Condition, Send
 
 LEASE = timedelta(minutes=1)
 RETRY = timedelta(seconds=10)
@@ -44,6 +44,13 @@ RETURNING s.id, s.account_id, s.integration_id, s.external_id, s.phone, s.body, 
 """
 IS_DUE = f"SELECT EXISTS (SELECT {_DUE})"
 
+# An integration is not removed, nor a contact erased, before the transaction of the sends ends.
+FIND_UNCHANGED = f"""
+SELECT s.id FROM crm_sends s JOIN unnest($1::bigint[], $2::timestamptz[]) AS claimed(id, until)
+  ON claimed.id = s.id AND claimed.until = s.claimed_until
+{integrations.join_kept("s.integration_id")}
+WHERE s.status = 'waiting' AND s.phone <> '' ORDER BY s.id FOR SHARE OF s FOR KEY SHARE OF i
+"""
 RECORD = "UPDATE crm_sends SET status = 'sent', reason = '', message_id = $2, claimed_until = NULL WHERE id = $1"
 REFUSE = """
 WITH refused AS (
@@ -99,16 +106,17 @@ class CrmSends:
             give_back=self._release,
             seconds=LEASE.seconds,
         )
+        check = _unchanged(rows)
         ended = await endings.pause_ended(self.database.pool, [row.integration_id for row in rows], now)
         await self._release([row for row in rows if row.integration_id in ended])
-        await asyncio.gather(*(self._attempt(row) for row in rows if row.integration_id not in ended))
+        await asyncio.gather(*(self._attempt(row, check) for row in rows if row.integration_id not in ended))
         return len(rows) == self.batch
 
     async def due(self) -> bool:
         """Return whether a text is due."""
         return await self.database.pool.ask(IS_DUE, self.clock.now())
 
-    async def _attempt(self, row: DueSend) -> None:
+    async def _attempt(self, row: DueSend, check: Check) -> None:
         send = Send(
             to=row.phone,
             body=row.body,
@@ -116,6 +124,7 @@ class CrmSends:
             from_phone_number_id=row.phone_number_id,
             idempotency_key=OwnKey("crm", row.location, row.external_id),
             attestation=Attestation.crm,
+            condition=Condition(check, row.id),
             is_shown_live=True,
         )
         actor, pool = Actor(row.account_id, frozenset(), f"integration:{row.integration_id}"), self.database.pool
@@ -123,6 +132,8 @@ class CrmSends:
             accepted = await self.acceptor.accept(actor, send)
         except Unavailable:
             end = partial(pool.execute, PUT_OFF, row.id, self.clock.now() + RETRY)
+        except Conflict:
+            end = partial(self._release, [row])
         except DomainError as refusal:
             end = partial(pool.execute, REFUSE, row.id, refusal.code, str(refusal), self.clock.now())
         else:
@@ -133,3 +144,14 @@ class CrmSends:
     async def _release(self, rows: Sequence[DueSend]) -> None:
         for row in rows:
             await self.database.pool.execute(RELEASE, row.id, row.claimed_until)
+
+
+def _unchanged(rows: Sequence[DueSend]) -> Check:
+    """Return the check of which texts are claimed as they were, and wait, of contacts and integrations that stay."""
+    claimed_until = {row.id: row.claimed_until for row in rows}
+
+    async def check(connection: Connection, ids: Sequence[int]) -> Sequence[int]:
+        rows = await connection.fetch(FIND_UNCHANGED, ids, [claimed_until[id] for id in ids])
+        return [row["id"] for row in rows]
+
+    return check
