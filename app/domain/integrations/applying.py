@@ -62,6 +62,10 @@ WHERE id = $1 AND status = 'waiting'
 NOTE_FAILURE = "UPDATE integrations SET failed = failed + 1, last_error = $2, last_error_at = $3 WHERE id = $1"
 
 
+class _NotWaiting(Exception):
+    """An erasure has ended the event meanwhile: nothing of it may be applied."""
+
+
 class DueEvent(NamedTuple):
     """A due event."""
 
@@ -130,6 +134,8 @@ class Applier:
             with self.shares.counted(due.account_id):
                 async with open_unit(self.database.sessions, actor, self.clock, self.notify) as unit:
                     return await self._apply(unit, due)
+        except _NotWaiting:
+            return True
         except (DomainError, Unreadable) as refusal:
             await self._fail(due, str(refusal))
             return True
@@ -163,7 +169,9 @@ class Applier:
             "contact_id": done and done.contact_id,
             "applied_at": unit.clock.now(),
         }
-        await unit.execute(update(Event).where(Event.id == event.id).values(values))
+        waiting = update(Event).where(Event.id == event.id, Event.status == EventStatus.waiting)
+        if (await unit.execute(waiting.values(values).returning(Event.id))).scalar_one_or_none() is None:
+            raise _NotWaiting
         return True
 
     async def _perform(self, unit: UnitOfWork, integration: Integration, event: Event) -> Applied | None:

@@ -1,6 +1,8 @@
 """Removes an erased contact from bookings, and from the stored bodies of events."""
 
-from sqlalchemy import delete, func, or_, select, update
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, false, func, select, update
 
 from app.domain.contacts.models import Contact
 from app.domain.integrations.models import Booking, EventStatus
@@ -13,23 +15,35 @@ ENDING = 9
 SEPARATORS = " -().\u00a0"
 
 
+UNREAD: dict[str, Any] = {"synchronize_session": False}
+"""The unit does not read the rows that these statements change."""
+
+
 async def forget(unit: UnitOfWork, contact: Contact) -> None:
     """Delete the bookings of a contact with their texts, and empty the events about them or with its phone or address.
 
-    A failed event belongs to no contact: it is found by its body.
+    Events that failed or wait belong to no contact: they are found by their bodies.
     """
     own = Booking.account_id == unit.actor.account_id, Booking.contact_id == contact.id
     bookings = await unit.all(select(Booking.id).where(*own))
-    events = (
-        Event.account_id == unit.actor.account_id,
-        (Event.contact_id == contact.id) | Event.booking_id.in_(bookings),
-    )
-    values = {"body": "", "contact_id": None, "booking_id": None, "result": "The contact was deleted."}
-    unsynchronized = {"synchronize_session": False}
-    await unit.execute(update(Event).where(*events).values(values).execution_options(**unsynchronized))
-    failed = Event.account_id == unit.actor.account_id, Event.status == EventStatus.failed, Event.body != ""
-    named = [func.strpos(func.translate(Event.body, SEPARATORS, ""), contact.phone[-ENDING:]) > 0]
-    named += [func.strpos(func.lower(Event.body), contact.email.lower()) > 0] if contact.email else []
-    emptied = update(Event).where(*failed, or_(*named)).values(values)
-    await unit.execute(emptied.execution_options(**unsynchronized))
-    await unit.execute(delete(Booking).where(Booking.id.in_(bookings)).execution_options(**unsynchronized))
+    await _empty(unit, (Event.contact_id == contact.id) | Event.booking_id.in_(bookings))
+    has_phone = func.strpos(func.translate(Event.body, SEPARATORS, ""), contact.phone[-ENDING:]) > 0
+    has_email = func.strpos(func.lower(Event.body), contact.email.lower()) > 0 if contact.email else false()
+    await _empty(unit, Event.status == EventStatus.failed, Event.body != "", has_phone | has_email)
+    await _ignore(unit, has_phone)
+    await unit.execute(delete(Booking).where(Booking.id.in_(bookings)).execution_options(**UNREAD))
+
+
+async def _ignore(unit: UnitOfWork, has_phone: ColumnElement[bool]) -> None:
+    """Empty the waiting events with a phone, which would add the contact again; they are not applied.
+
+    An address alone adds no contact, and that of a host is in the events of all guests.
+    """
+    ignored = {"status": EventStatus.ignored, "applied_at": unit.clock.now()}
+    await _empty(unit, Event.status == EventStatus.waiting, has_phone, **ignored)
+
+
+async def _empty(unit: UnitOfWork, *which: ColumnElement[bool], **changes: Any) -> None:
+    values = {"body": "", "contact_id": None, "booking_id": None, "result": "The contact was deleted.", **changes}
+    emptied = update(Event).where(Event.account_id == unit.actor.account_id, *which).values(values)
+    await unit.execute(emptied.execution_options(**UNREAD))

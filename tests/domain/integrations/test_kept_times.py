@@ -1,5 +1,6 @@
 """The times for which bodies, events and bookings are kept, and what a contact's erasure leaves of them."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,13 +8,17 @@ import pytest
 
 from app.domain.contacts import service as contacts
 from app.domain.erasure import service as erasure
+from app.domain.integrations import service
 from app.domain.integrations.retention import RULES
 from app.domain.kernel import retention
 from tests.domain.integrations.conftest import START, Office
 from tests.domain.integrations.test_contract_of_tools import CREATED, VISIT
 from tests.domain.integrations.test_no_shows import NO_SHOWS
+from tests.factories.contacts import CONTACTS
 from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS
+from tests.factories.traps import until_blocked
 from tests.peers import calcom
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -83,3 +88,48 @@ async def test_an_erased_contact_leaves_no_body_of_an_event_that_failed(office: 
         ("failed", "The contact was deleted.", False),
         ("failed", kept, True),
     ]
+
+
+async def test_an_event_of_a_paused_integration_with_the_phone_of_an_erased_contact_is_not_applied(
+    office: Office,
+) -> None:
+    integration = await office.connect("calcom")
+    async with office.unit() as unit:
+        ann = await contacts.create(unit, {"phone": "+12025550143", "email": "host@example.com"})
+    for place, phone in enumerate(("+1 (202) 555-0143", "+12025550144")):
+        visit = replace(VISIT, phone=phone, chain=f"{place}")
+        await office.post(integration, calcom.booked(visit))
+    async with office.unit() as unit:
+        await service.pause(unit, integration.id)
+
+    async with office.unit() as unit:
+        await erasure.erase(unit, ann.id)
+    async with office.unit() as unit:
+        await service.resume(unit, office.intake.ports, integration.id)
+    await office.work()
+
+    assert await CONTACTS.read(office.services, "phone") == ["+12025550144"]
+    assert await BOOKINGS.read(office.services, "phone") == ["+12025550144"]
+    events = await INTEGRATION_EVENTS.read(office.services, "status", "result", "body")
+    assert events[0] == ("ignored", "The contact was deleted.", "")
+    assert (events[1]["status"], events[1]["body"] != "") == ("applied", True)
+
+
+async def test_an_event_that_is_being_applied_does_not_add_the_contact_that_is_erased_meanwhile(
+    office: Office,
+) -> None:
+    integration = await office.connect("calcom")
+    async with office.unit() as unit:
+        ann = await contacts.create(unit, {"phone": VISIT.phone})
+    await office.post(integration, CREATED["calcom"])
+
+    async with office.unit() as unit:
+        await erasure.erase(unit, ann.id)
+        applying = asyncio.create_task(office.applier.run())
+        await until_blocked(office.services.database.pool)
+    await within("the end of the batch", applying)
+    await office.work()
+
+    assert await CONTACTS.count(office.services) == 0
+    assert await BOOKINGS.count(office.services) == 0
+    assert await INTEGRATION_EVENTS.only(office.services, "status", "body") == ("ignored", "")
