@@ -77,7 +77,7 @@ SELECT count(*) FROM (
 
 END = """
 UPDATE webhook_subscriptions SET status = $2, wake_at = NULL, leased_until = NULL, lease = lease + 1,
-  has_leftovers = true
+  has_leftovers = true, revision = revision + 1
 WHERE id = $1 AND status <> 'removed' RETURNING id
 """
 
