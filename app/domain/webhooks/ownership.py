@@ -23,6 +23,7 @@ WHY_ENDED = (
     "application was disconnected, or its user was removed"
 )
 
+HOLD = "SELECT FROM webhook_subscriptions WHERE id = $1 FOR NO KEY UPDATE"
 FIND_ENDED = credentials.find_ended("webhook_subscriptions")
 
 
@@ -65,9 +66,16 @@ async def find_orphans(connection: Connection | Pool, ids: Sequence[int], now: d
 async def end_orphans(connection: Connection, subscriptions: Sequence[S], now: datetime) -> Sequence[S]:
     """End the subscriptions whose creator's credential has ended, and notify the account; return the others."""
     made = [each.id for each in subscriptions if each.creator_id]
-    ended = await find_orphans(connection, made, now)
-    for each in subscriptions:
-        if each.id in ended:
-            async with connection.transaction():
-                await end(connection, each, SubscriptionStatus.removed, WHY_ENDED)
+    found = await find_orphans(connection, made, now)
+    ended = {each.id for each in subscriptions if each.id in found and await _end_orphan(connection, each, now)}
     return [each for each in subscriptions if each.id not in ended]
+
+
+async def _end_orphan(connection: Connection, subscription: Owned, now: datetime) -> bool:
+    """End a subscription under its lock, and return True, unless it has just been taken over."""
+    async with connection.transaction():
+        await connection.execute(HOLD, subscription.id)
+        if not await find_orphans(connection, [subscription.id], now):
+            return False
+        await end(connection, subscription, SubscriptionStatus.removed, WHY_ENDED)
+        return True
