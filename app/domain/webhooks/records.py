@@ -40,7 +40,8 @@ FROM wanted CROSS JOIN LATERAL (
 """
 
 # A delivered result is recorded even when the subscription was disabled or removed meanwhile: no replay may repeat it.
-# The rows of deliveries are locked, so that no attempt is added for one that is being deleted.
+# The rows of deliveries are locked, so that no attempt is added for one that is being deleted, and no answer stored for
+# one whose body an erasure has emptied: it may repeat the body.
 RECORD = """
 WITH result AS (
   SELECT id, coalesce(number, 1) AS number, answered, coalesce(error, '') AS error, address, seconds, headers,
@@ -51,14 +52,16 @@ WITH result AS (
 ), recorded AS (
   UPDATE webhook_deliveries d SET attempts = number, status = r.status, answer_status = answered,
     next_attempt_at = r.next_attempt_at, delivered_at = CASE r.status WHEN 'delivered' THEN at END
-  FROM result r WHERE d.id = r.id AND (d.status = 'pending' OR r.status = 'delivered') RETURNING d.id
+  FROM result r WHERE d.id = r.id AND (d.status = 'pending' OR r.status = 'delivered')
+  RETURNING d.id, d.body IS NULL AS is_emptied
 ), ended AS (
-  SELECT d.id FROM webhook_deliveries d JOIN result r USING (id)
+  SELECT d.id, d.body IS NULL AS is_emptied FROM webhook_deliveries d JOIN result r USING (id)
   WHERE d.status <> 'pending' AND r.status <> 'delivered' FOR KEY SHARE OF d
 ), attempt AS (
   INSERT INTO webhook_attempts (delivery_id, number, status, error, address, seconds, headers, body, attempted_at)
-  SELECT id, number, answered, error, address, seconds, headers, body, at FROM result
-  JOIN (SELECT id FROM recorded UNION ALL SELECT id FROM ended) found USING (id)
+  SELECT id, number, answered, error, address, seconds, CASE WHEN is_emptied THEN '{}' ELSE headers END,
+    CASE WHEN is_emptied THEN '' ELSE body END, at
+  FROM result JOIN (SELECT * FROM recorded UNION ALL SELECT * FROM ended) found USING (id)
 )
 SELECT id, lease, revision FROM webhook_subscriptions WHERE id = ANY($12::bigint[]) AND status = 'active'
 """
