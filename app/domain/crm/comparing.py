@@ -8,6 +8,7 @@ from typing import Any, cast
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
+from app.domain.contacts import loading
 from app.domain.contacts import queries as contact_queries
 from app.domain.contacts import service as contact_service
 from app.domain.contacts.additions import AnyContact
@@ -51,10 +52,11 @@ async def compare(unit: UnitOfWork, integration_id: int, record: CrmContact) -> 
     A record belongs to the contact with its phone, which is added if there is none, unless it was deleted here. Raises
     `CrmRefused` for a record without a phone, `PhoneTaken` for a second one with a phone, and `InvalidPhone`.
     """
-    link = await find_link(unit, integration_id, external_id=record.external_id)
     if not record.phone:
         raise CrmRefused(f"The contact {record.external_id} of the CRM has no phone.")
     phone = await contact_service.normalize(unit, record.phone)
+    await _lock_contacts(unit, integration_id, record.external_id, phone)
+    link = await find_link(unit, integration_id, external_id=record.external_id)
     was_deleted = link is not None and link.contact_id is None
     if was_deleted and await contact_queries.find_by_phone(unit, phone) is None:
         return Compared(None, record.external_id, {})
@@ -152,6 +154,15 @@ def values_of(contact: AnyContact) -> dict[str, Any]:
     is_silent = contact.dnd_sms or contact.status == ContactStatus.opted_out
     texts = {name: getattr(contact, name) for name in MERGED if name != DND}
     return {**texts, DND: is_silent}
+
+
+async def _lock_contacts(unit: UnitOfWork, integration_id: int, external_id: str, phone: str) -> None:
+    """Lock the contact of a record, and that with its phone, before the link, as erasures and merges do."""
+    own = CrmLink.account_id == unit.actor.account_id, CrmLink.integration_id == integration_id
+    which = Contact.phone == phone
+    for linked in await unit.rows(select(CrmLink.contact_id).where(*own, CrmLink.external_id == external_id)):
+        which |= Contact.id == linked.contact_id
+    await loading.lock_many(unit, which)
 
 
 async def _moved_here(unit: UnitOfWork, link: CrmLink, phone: str) -> Contact | None:

@@ -1,7 +1,8 @@
-"""Erasure of contacts that a CRM has sent texts to."""
+"""Erasure of contacts that a CRM has sent texts to, or changes at the same time."""
 
 import pytest
 
+from app.domain.contacts import queries as contacts
 from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
 from app.domain.erasure.merging import Merge
@@ -9,6 +10,8 @@ from tests.domain.crm.conftest import Shop
 from tests.factories.contacts import CONTACTS
 from tests.factories.crm import CRM_LINKS, CRM_PUSHES, CRM_SENDS
 from tests.factories.integrations import INTEGRATION_EVENTS
+from tests.factories.traps import until_blocked
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -61,3 +64,25 @@ async def test_a_text_of_the_crm_to_a_merged_contact_is_erased_with_the_one_that
         await erasure.erase(unit, into)
 
     assert await CRM_SENDS.only(shop.services, "phone", "body", "status") == ("", "", "sent")
+
+
+async def test_a_contact_that_is_erased_while_the_crm_changes_it_is_not_added_again(shop: Shop) -> None:
+    await shop.connect()
+    there = shop.peer.add(phone=PHONE, firstName="Ann")
+    await shop.settle()
+    id = await CONTACTS.only(shop.services, "id")
+    shop.peer.change(there, firstName="Anna")
+    await shop.deliver_all()
+    await shop.applier.run()
+
+    async with shop.unit() as unit:
+        await contacts.get(unit, id, lock=True)
+        await shop.worker.run()
+        await until_blocked(shop.services.database.pool)
+        await erasure.erase(unit, id)
+    await within("the end of the turn", shop.worker.idle())
+    await shop.settle()
+
+    assert await shop.state("error") == ""
+    assert await CONTACTS.count(shop.services) == 0
+    assert await CRM_LINKS.only(shop.services, "contact_id", "external_id", "fields") == (None, there, {})
