@@ -19,6 +19,7 @@ from app.domain.conversations import review
 from app.domain.erasure import moving
 from app.domain.events import erasure as events
 from app.domain.events import outbox
+from app.domain.integrations import erasure as integrations
 from app.domain.kernel import idempotency
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.events import timestamp
@@ -71,6 +72,7 @@ async def merge(unit: UnitOfWork, wanted: Merge, preview_id: str) -> Contact:
     preview, a reply waits for a decision, or a text to the merged contact has not left.
     """
     await billing.lock(unit)
+    await integrations.lock(unit, wanted.into_id, wanted.from_id)
     for id in sorted((wanted.into_id, wanted.from_id)):
         await contacts.get(unit, id, lock=True)
     shown = await preview(unit, wanted)

@@ -29,6 +29,7 @@ class Erased:
 async def lock(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
     """Lock contacts that one transaction erases, and their messages, each in the order of their ids, as others do."""
     await billing.lock(unit)
+    await integrations.lock(unit, *contact_ids)
     await loading.lock_many(unit, Contact.id.in_(contact_ids))
     await messages.lock_all(unit, *contact_ids)
 
@@ -41,6 +42,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     dispatched are not delivered. Carriers delete the messages after the commit.
     """
     await billing.lock(unit)
+    await integrations.lock(unit, contact_id)
     contact = await contacts.get(unit, contact_id, lock=True)
     await opt_outs.close_hold(unit, contact, SuppressionReason.contact_deleted)
     await opt_in_requests.forget(unit, contact.phone)

@@ -1,11 +1,19 @@
 """Removes an erased contact from bookings, and from the stored bodies of events."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, false, func, select, update
 
 from app.domain.contacts.models import Contact
-from app.domain.integrations.models import Booking, EventStatus
+from app.domain.integrations.models import (
+    Booking,
+    BookingText,
+    BookingTextStatus,
+    EventStatus,
+    Integration,
+    IntegrationStatus,
+)
 from app.domain.integrations.models import IntegrationEvent as Event
 from app.domain.kernel.unit_of_work import UnitOfWork
 
@@ -14,9 +22,22 @@ ENDING = 9
 
 SEPARATORS = " -().\u00a0"
 
-
 UNREAD: dict[str, Any] = {"synchronize_session": False}
 """The unit does not read the rows that these statements change."""
+
+
+async def lock(unit: UnitOfWork, *contact_ids: int) -> None:
+    """Lock the bookings of contacts after their texts, before the contacts: events about them are applied so.
+
+    Those of removed integrations have no events: they are deleted before their texts.
+    """
+    kept = Booking.integration_id.in_(select(Integration.id).where(Integration.status != IntegrationStatus.removed))
+    bookings = await _find_bookings(unit, contact_ids, kept)
+    if bookings:
+        texts = select(BookingText.id).where(BookingText.booking_id.in_(bookings))
+        waiting = texts.where(BookingText.status == BookingTextStatus.waiting)
+        await unit.all(waiting.order_by(BookingText.id).with_for_update())
+        await unit.all(select(Booking.id).where(Booking.id.in_(bookings)).order_by(Booking.id).with_for_update())
 
 
 async def forget(unit: UnitOfWork, contact: Contact) -> None:
@@ -24,14 +45,18 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
 
     Events that failed or wait belong to no contact: they are found by their bodies.
     """
-    own = Booking.account_id == unit.actor.account_id, Booking.contact_id == contact.id
-    bookings = await unit.all(select(Booking.id).where(*own))
+    bookings = await _find_bookings(unit, [contact.id])
     await _empty(unit, (Event.contact_id == contact.id) | Event.booking_id.in_(bookings))
     has_phone = func.strpos(func.translate(Event.body, SEPARATORS, ""), contact.phone[-ENDING:]) > 0
     has_email = func.strpos(func.lower(Event.body), contact.email.lower()) > 0 if contact.email else false()
     await _empty(unit, Event.status == EventStatus.failed, Event.body != "", has_phone | has_email)
     await _ignore(unit, has_phone)
     await unit.execute(delete(Booking).where(Booking.id.in_(bookings)).execution_options(**UNREAD))
+
+
+async def _find_bookings(unit: UnitOfWork, contact_ids: Sequence[int], *which: ColumnElement[bool]) -> Sequence[int]:
+    own = Booking.account_id == unit.actor.account_id, Booking.contact_id.in_(contact_ids), *which
+    return await unit.all(select(Booking.id).where(*own))
 
 
 async def _ignore(unit: UnitOfWork, has_phone: ColumnElement[bool]) -> None:

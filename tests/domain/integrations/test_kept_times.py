@@ -16,7 +16,8 @@ from tests.domain.integrations.test_contract_of_tools import CREATED, VISIT
 from tests.domain.integrations.test_no_shows import NO_SHOWS
 from tests.factories.contacts import CONTACTS
 from tests.factories.integrations import BOOKINGS, INTEGRATION_EVENTS
-from tests.factories.traps import until_blocked
+from tests.factories.messages import OUTBOUND
+from tests.factories.traps import locked, until_blocked
 from tests.peers import calcom
 from tests.waiting import within
 
@@ -133,3 +134,29 @@ async def test_an_event_that_is_being_applied_does_not_add_the_contact_that_is_e
     assert await CONTACTS.count(office.services) == 0
     assert await BOOKINGS.count(office.services) == 0
     assert await INTEGRATION_EVENTS.only(office.services, "status", "body") == ("ignored", "")
+
+
+async def test_an_erasure_and_an_event_about_a_booking_of_the_contact_wait_for_each_other_in_one_order(
+    office: Office,
+) -> None:
+    reported = list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    integration, pool = await office.connect("calcom"), office.services.database.pool
+    await office.post(integration, CREATED["calcom"])
+    await office.work()
+    await office.post(integration, calcom.event("BOOKING_RESCHEDULED", replace(VISIT, number=1)))
+    contact = await CONTACTS.only(office.services, "id")
+
+    async def erase() -> None:
+        async with office.unit() as unit:
+            await erasure.erase(unit, contact)
+
+    async with locked(pool, OUTBOUND):
+        erasing = asyncio.create_task(erase())
+        await until_blocked(pool)
+        applying = asyncio.create_task(office.applier.run())
+        await until_blocked(pool, 2)
+    await within("both transactions", asyncio.gather(erasing, applying))
+
+    assert reported == []
+    assert await CONTACTS.count(office.services) == await BOOKINGS.count(office.services) == 0
