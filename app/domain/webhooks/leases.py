@@ -37,12 +37,18 @@ UPDATE webhook_subscriptions s SET leased_until = NULL
 FROM unnest($1::bigint[], $2::bigint[]) AS held(id, lease) WHERE s.id = held.id AND s.lease = held.lease
 """
 
-# A released subscription is not renewed: no worker would deliver for it until that lease expires.
+# A released subscription is not renewed: no worker would deliver for it until that lease expires. Erasures and replays
+# lock the rows in the same order.
 RENEW = """
+WITH held AS MATERIALIZED (
+  SELECT s.id, h.last_success_at FROM webhook_subscriptions s
+  JOIN unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS h(id, lease, last_success_at)
+    ON h.id = s.id AND h.lease = s.lease
+  WHERE s.leased_until IS NOT NULL ORDER BY s.id FOR NO KEY UPDATE OF s
+)
 UPDATE webhook_subscriptions s
 SET leased_until = $4, last_success_at = coalesce(held.last_success_at, s.last_success_at)
-FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS held(id, lease, last_success_at)
-WHERE s.id = held.id AND s.lease = held.lease AND s.leased_until IS NOT NULL RETURNING s.id
+FROM held WHERE s.id = held.id RETURNING s.id
 """
 
 LOCK = """

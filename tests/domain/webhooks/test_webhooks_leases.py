@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import asyncpg
@@ -19,7 +20,7 @@ from tests.domain.webhooks.faults import Away, Flaky, Gated, with_parts
 from tests.domain.webhooks.harness import Harness, stages
 from tests.domain.webhooks.receivers import Held, Post
 from tests.factories.tables import ago
-from tests.factories.traps import LosingPool, lost_at_commit, until_blocked
+from tests.factories.traps import LosingPool, locked, lost_at_commit, until_blocked
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_NOTICES, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until, within
 
@@ -318,3 +319,17 @@ async def test_of_a_subscription_that_has_ended_the_account_is_told_once(harness
 
     assert await WEBHOOK_NOTICES.read(harness.pool, "kind") == ["removed"]
     assert await harness.states() == [("canceled", 0)]
+
+
+async def test_leases_are_renewed_in_the_order_in_which_others_lock_subscriptions(harness: Harness) -> None:
+    first, second = await harness.subscribe("/1"), await harness.subscribe("/2")
+    await harness.tell("won")
+    await harness.dispatcher.run()
+    taken = sorted(await harness.engine.shared.leases.take(2, []), key=attrgetter("id"), reverse=True)
+
+    async with locked(harness.pool, WEBHOOK_SUBSCRIPTIONS.where(id=first.id)) as connection:
+        renewing = asyncio.create_task(harness.engine.shared.leases.renew(taken, [None, None]))
+        await until_blocked(harness.pool)
+        await WEBHOOK_SUBSCRIPTIONS.where(id=second.id).lock(connection, "FOR UPDATE NOWAIT")
+
+    assert (await within("the renewal", renewing)).keys() == {first.id, second.id}
