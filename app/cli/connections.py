@@ -37,6 +37,10 @@ ELSEWHERE = (
 TEXT = "This is a test of the connection {key}."
 
 
+class TextRefused(Exception):
+    """The carrier refuses the text that tests a connection."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownKind:
     """A kind of connections, for the questions of a command."""
@@ -188,7 +192,8 @@ async def _send_test(services: Services, unit: UnitOfWork, connection: CarrierCo
         case Ambiguous():
             return f"unknown: {answer.reason}"
         case _:
-            return f"refused: {answer.code} {answer.carrier_error}".strip()
+            said = f"{answer.code} {answer.carrier_error}".strip()
+            raise TextRefused(f"The carrier accepts the credentials, and refused the text: {said}.")
 
 
 async def _get_usable(unit: UnitOfWork, account_id: int, key: str) -> CarrierConnection:

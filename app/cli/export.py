@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from app.cli import setup
+from app.cli import new_files, setup
 from app.domain.accounts import audit
 from app.domain.accounts.audit import AuditAction
 from app.domain.erasure.archive import Archive
@@ -21,17 +21,13 @@ class ExportTooLong(Exception):
     """The account could not be read within `MAX_SECONDS`."""
 
 
-class FileExists(Exception):
-    """The output file exists."""
-
-
 def export_account(settings: Settings, account_id: int, path: Path) -> dict[str, Any]:
     """Write all records of an account without secrets to a new zip archive; return a summary.
 
-    Until it is complete the file has the suffix `.part`. Raises `FileExists`, `NotFound` and `ExportTooLong`.
+    Until it is complete the file has the suffix `.part`. Raises `FileExists`, `NotWritable`, `NotFound` and
+    `ExportTooLong`.
     """
-    if path.exists():
-        raise FileExists(f"{path} exists. Choose another file, or remove it first.")
+    new_files.check(path)
     part = path.with_name(f"{path.name}.part")
     exported_at = asyncio.run(_begin(settings, account_id))
     with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file, Archive(file) as archive:

@@ -32,14 +32,21 @@ def import_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
     report: Annotated[Path | None, typer.Option(help="Write the outcome of every row to this new CSV file.")] = None,
     json: JSON = False,
 ) -> None:
-    """Import contacts from a file. A worker does it, and goes on when this command is interrupted."""
-    from app.cli import transfers
+    """Import contacts from a file. A worker does it, and goes on when this command is interrupted.
+
+    The exit code is 1 if the import failed or was canceled.
+    """
+    from app.cli import new_files, transfers
     from app.domain.bulk.files import Wanted
     from app.domain.bulk.import_rules import Existing, Import
 
-    transfers.check_new(report)
+    if report:
+        new_files.check(report)
     wanted = Import(0, Wanted(encoding), country, Existing(existing), tag or [], source, consent, dry_run)
-    print_value(asyncio.run(transfers.import_file(find_settings(), account, file, wanted, report)), as_json=json)
+    done = asyncio.run(transfers.import_file(find_settings(), account, file, wanted, report))
+    print_value(done, as_json=json)
+    if done["status"] != "done":
+        raise typer.Exit(1)
 
 
 @contact.command("export")
@@ -57,10 +64,10 @@ def export_contacts(  # noqa: PLR0913 - each parameter is an option of the comma
     json: JSON = False,
 ) -> None:
     """Export contacts to a new file. A worker writes it."""
-    from app.cli import transfers
+    from app.cli import new_files, transfers
     from app.domain.contacts.queries import ContactFilter
 
-    transfers.check_new(file)
+    new_files.check(file)
     if segment is not None and (tag or search):
         raise typer.BadParameter("--segment cannot be combined with --tag and --search.")
     wanted = ContactFilter(search=search, tag=tag) if segment is None else segment
@@ -79,7 +86,7 @@ def write_evidence(
     json: JSON = False,
 ) -> None:
     """Write all records of a phone's consent to a file that can be printed."""
-    from app.cli import transfers
+    from app.cli import new_files, transfers
 
-    transfers.check_new(file)
+    new_files.check(file)
     print_value(asyncio.run(transfers.write_evidence(find_settings(), account, phone, file)), as_json=json)

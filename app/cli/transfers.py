@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from app.cli import setup
-from app.cli.export import FileExists
 from app.cli.tables import Named
 from app.domain.bulk import exports, imports
 from app.domain.bulk.exports import ExportFormat
@@ -32,12 +31,6 @@ FORMATS = {".json": ExportFormat.json, ".vcf": ExportFormat.vcard}
 SHOWN = ("id", "kind", "status", "total", "done", "changed", "failed", "counts", "problems")
 
 
-def check_new(file: Path | None) -> None:
-    """Raise `FileExists` for a file that exists."""
-    if file and file.exists():
-        raise FileExists(f"{file} exists. Choose another file, or remove it first.")
-
-
 def format_of(file: Path, chosen: str | None) -> ExportFormat:
     """Return the chosen format of an export, or else that of the name of its file."""
     return ExportFormat(chosen) if chosen else FORMATS.get(file.suffix.lower(), ExportFormat.csv)
@@ -57,7 +50,7 @@ async def import_file(
             await _upload(settings, account_id, upload.id, opened)
         async with setup.operate(settings, account_id) as unit:
             job = await imports.begin(unit, replace(wanted, upload_id=upload.id))
-    except Exception:
+    except BaseException:  # also Ctrl+C
         await _discard(settings, account_id, upload.id)
         raise
     done = await _follow(settings, account_id, job.id, report)

@@ -40,7 +40,19 @@ def _make(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = path.with_suffix(f".{os.getpid()}")
     made.touch(mode=0o600)
-    made.write_text(secrets.token_hex(LEAST_BYTES))
+    with made.open("w") as file:
+        file.write(secrets.token_hex(LEAST_BYTES))
+        file.flush()
+        os.fsync(file.fileno())  # the database, which needs the key, outlives a loss of power too
     with suppress(FileExistsError):
         path.hardlink_to(made)  # of two processes that start at once, one wins
     made.unlink()
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

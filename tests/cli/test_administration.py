@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,24 @@ def test_migrate_says_that_the_schema_is_the_newest(messaging: Run) -> None:
     done = messaging("migrate")
 
     assert (done.code, done.output) == (0, "The database has the newest schema.\n")
+
+
+def test_a_command_makes_no_secret_key_for_a_database_that_has_accounts(
+    run: Run, settings: Settings, account: dict[str, Any], ask: Any, tmp_path: Path
+) -> None:
+    addresses = {"DATABASE_URL": settings.database_url, "REDIS_URL": settings.redis_url}
+    folder = tmp_path / "elsewhere"
+
+    done = run(
+        "key", "create", account["account_id"], **addresses, MESSAGING_ENVIRONMENT="development", MESSAGING_DATA=folder
+    )
+
+    assert (done.code, done.output, folder.exists()) == (1, "", False)
+    assert done.complaint == (
+        f"messaging: {folder} has no secret.key, with which the accounts of the database were created. "
+        "Name the data folder of the service with MESSAGING_DATA, or set MESSAGING_SECRET_KEY.\n"
+    )
+    assert ask("SELECT count(*) FROM api_keys") == [(2,)]
 
 
 def test_an_account_is_opened_with_owner_keys_number_and_credits(account: dict[str, Any], ask: Any) -> None:

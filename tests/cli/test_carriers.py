@@ -122,6 +122,15 @@ def test_a_text_is_sent_to_test_a_connection(messaging: Run) -> None:
     assert json.loads(done.output)["text"].startswith("accepted as sbx_")
 
 
+def test_a_text_that_the_carrier_refuses_ends_the_test_of_a_connection_with_code_1(messaging: Run) -> None:
+    done = messaging("carrier", "test", "sandbox", "--to", "+15005550001", "--from", "+15002000001")
+
+    assert (done.code, done.output) == (1, "")
+    assert done.complaint.startswith(
+        "messaging: The carrier accepts the credentials, and refused the text: invalid_number"
+    )
+
+
 def test_a_text_to_test_a_connection_that_another_process_binds_is_refused(messaging: Run, settings: Settings) -> None:
     async def add_smsc() -> None:
         async with setup.connect(settings) as services:

@@ -3,6 +3,7 @@
 import json
 import stat
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from app.bootstrap import METADATA
 from app.cli import export
 from app.domain.erasure.tables import EXPORTED
 from tests.cli.conftest import Ask, Done, Run
+from tests.waiting import block_until
 
 NOT_EXPORTED = {
     "ai_passages": "parts of ai_knowledge, for searches",
@@ -119,6 +121,23 @@ def test_a_suspended_account_is_exported(messaging: Run, accounts: list[dict[str
     assert messaging("account", "export", accounts[0]["account_id"], "--to", tmp_path / "a.zip").code == 0
 
 
+def test_an_import_that_is_canceled_ends_with_code_1(
+    messaging: Run, ask: Ask, accounts: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (file := tmp_path / "people.csv").write_text("phone\n+12025550143\n")
+
+    def cancel() -> None:
+        block_until(lambda: ask("SELECT FROM account_jobs"))
+        ask("UPDATE account_jobs SET status = 'canceled', finished_at = now()")
+
+    with ThreadPoolExecutor(1) as threads:
+        canceled = threads.submit(cancel)
+        done = messaging("contact", "import", accounts[0]["account_id"], file, "--json")
+        canceled.result()
+
+    assert (done.code, json.loads(done.output)["status"]) == (1, "canceled")
+
+
 def test_an_export_overwrites_no_file(messaging: Run, accounts: list[dict[str, Any]], tmp_path: Path) -> None:
     path = tmp_path / "ann.zip"
     path.write_text("kept")
@@ -130,6 +149,20 @@ def test_an_export_overwrites_no_file(messaging: Run, accounts: list[dict[str, A
         f"messaging: {path} exists. Choose another file, or remove it first.\n",
     )
     assert path.read_text() == "kept"
+
+
+def test_an_export_to_a_folder_that_does_not_exist_is_refused_before_it_begins(
+    messaging: Run, ask: Ask, accounts: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "backups"
+
+    done = messaging("account", "export", accounts[0]["account_id"], "--to", folder / "ann.zip")
+
+    assert (done.code, done.complaint) == (
+        1,
+        f"messaging: {folder} is not a folder that can be written to. Choose another file.\n",
+    )
+    assert ask("SELECT count(*) FROM audit_entries WHERE action = 'account_exported'") == [(0,)]
 
 
 def test_an_account_that_does_not_exist_leaves_no_file(messaging: Run, ask: Ask, tmp_path: Path) -> None:

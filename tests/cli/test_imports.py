@@ -65,6 +65,21 @@ async def test_a_file_that_is_refused_leaves_no_uploaded_file(
     assert await UPLOADS.count(services) == 0
 
 
+async def test_an_import_that_is_interrupted_while_it_uploads_leaves_no_uploaded_file(
+    services: Services, settings: Settings, account: Opened, tmp_path: Path
+) -> None:
+    (file := tmp_path / "people.csv").write_text("phone\n+12025550143\n")
+    importing = transfers.import_file(settings, account.account_id, file, Import(0), None)
+
+    running = asyncio.create_task(importing)
+    await until(lambda: UPLOADS.count(services))
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await within("the end of the command", running)
+    assert await UPLOADS.count(services) == 0
+
+
 async def test_an_export_that_is_canceled_is_an_error_and_writes_no_file(
     services: Services, settings: Settings, account: Opened, tmp_path: Path
 ) -> None:
