@@ -22,6 +22,7 @@ REASONS = {
     PauseReason.sender_refused: "The carrier refused the sender several times in a row.",
     PauseReason.no_recipients: "No contact of its audience may be texted.",
 }
+PAUSED = "The campaign {name} was paused"
 COMPLETED = "All its recipients are decided. The report shows the results."
 
 
@@ -30,7 +31,7 @@ async def record_pause(unit: UnitOfWork, campaign: Campaign, reason: PauseReason
     body = REASONS.get(reason)
     if body is None or (reason is PauseReason.insufficient_credits and await _is_known(unit, campaign.id, body)):
         return
-    title = f"The campaign {campaign.name} was paused"
+    title = PAUSED.format(name=campaign.name)
     outbox.record(unit, OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign.id))
 
 
@@ -43,16 +44,22 @@ async def _is_known(unit: UnitOfWork, campaign_id: int, body: str) -> bool:
 
 async def record_completion(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
     """Record that a campaign has ended, in the transaction of the caller."""
-    await _record_end(connection, account_id, campaign_id, f"The campaign {name} has ended", COMPLETED)
+    await _record(connection, account_id, campaign_id, f"The campaign {name} has ended", COMPLETED)
 
 
 async def record_failure(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
     """Record that a campaign has failed without recipients, in the transaction of the caller."""
     body = REASONS[PauseReason.no_recipients]
-    await _record_end(connection, account_id, campaign_id, f"The campaign {name} has failed", body)
+    await _record(connection, account_id, campaign_id, f"The campaign {name} has failed", body)
 
 
-async def _record_end(connection: Connection, account_id: int, campaign_id: int, title: str, body: str) -> None:
+async def record_excess(connection: Connection, account_id: int, campaign_id: int, name: str) -> None:
+    """Record that a campaign was paused since it costs more than allowed, in the transaction of the caller."""
+    body = REASONS[PauseReason.over_max_credits]
+    await _record(connection, account_id, campaign_id, PAUSED.format(name=name), body)
+
+
+async def _record(connection: Connection, account_id: int, campaign_id: int, title: str, body: str) -> None:
     notice = OwnersNotified(kind=NoticeKind.campaign, title=title, body=body, subject_id=campaign_id)
     recorded = (notice, CampaignProgress(campaign_id=campaign_id))
     await outbox.record_all(connection, [Recorded(account_id, event) for event in recorded])

@@ -193,7 +193,7 @@ class CampaignRunner:
             case CampaignStatus.sending | CampaignStatus.paused if not await self._may_send(connection, campaign, now):
                 return PauseReason.credential_ended
             case CampaignStatus.sending:
-                return await snapshot.take(connection, campaign.id, self.acceptor.max_segments, now)
+                await snapshot.take(connection, campaign.id, self.acceptor.max_segments, now)
             case CampaignStatus.paused:
                 await connection.execute(RETRY, campaign.id, now, now + service.RETRY)
             case CampaignStatus.canceled:

@@ -39,17 +39,21 @@ FAIL = """
 UPDATE campaigns SET status = 'failed', reason = $2, ended_at = $3, updated_at = $3, due_at = NULL WHERE id = $1
 RETURNING name
 """
+PAUSE = """
+UPDATE campaigns SET status = 'paused', reason = $2, updated_at = $3, due_at = NULL WHERE id = $1 RETURNING name
+"""
 
 
-async def take(connection: Connection, campaign_id: int, max_segments: int, now: datetime) -> PauseReason | None:
-    """Write the recipients of the next chunks; after the last one, return the reason not to begin sending, if any."""
+async def take(connection: Connection, campaign_id: int, max_segments: int, now: datetime) -> None:
+    """Write the recipients of the next chunks; after the last one, decide whether the campaign may begin sending."""
     found = await find(connection, FrozenCampaign, FIND, campaign_id)
     if found is None:
-        return None
+        return
     plan = await Plan.of(connection, found, Audience.from_json(found.audience), max_segments, found.sent_at)
     after = await _write(connection, found, plan)
     await connection.execute(GO_ON, campaign_id, after or "", after is None)
-    return await _finish(connection, found, now) if after is None else None
+    if after is None:
+        await _finish(connection, found, now)
 
 
 async def _write(connection: Connection, campaign: FrozenCampaign, plan: Plan) -> str | None:
@@ -99,12 +103,15 @@ async def _add(connection: Connection, campaign: FrozenCampaign, planned: Planne
         )
 
 
-async def _finish(connection: Connection, campaign: FrozenCampaign, now: datetime) -> PauseReason | None:
-    """Fail a campaign without recipients; return a reason where the exact cost is more than was allowed."""
+async def _finish(connection: Connection, campaign: FrozenCampaign, now: datetime) -> None:
+    """Fail a campaign without recipients; pause one whose exact cost is more than was allowed.
+
+    Both commit with the last recipients: no worker finds the campaign ready to send in between.
+    """
     unsent = await connection.fetchrow(SUM_UNSENT, campaign.id)
     if not unsent["recipients"]:
         name = await connection.fetchval(FAIL, campaign.id, PauseReason.no_recipients, now)
         await notices.record_failure(connection, campaign.account_id, campaign.id, name)
-    if campaign.max_credits is not None and unsent["credits"] > campaign.max_credits:
-        return PauseReason.over_max_credits
-    return None
+    elif campaign.max_credits is not None and unsent["credits"] > campaign.max_credits:
+        name = await connection.fetchval(PAUSE, campaign.id, PauseReason.over_max_credits, now)
+        await notices.record_excess(connection, campaign.account_id, campaign.id, name)

@@ -18,6 +18,7 @@ from tests.domain.campaigns.conftest import Accept, Act, Make, Run
 from tests.factories.billing import audit
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS, add_people, audit_counts, states
 from tests.factories.contacts import CONTACTS
+from tests.factories.events import EVENTS
 from tests.factories.messages import OUTBOUND, OUTGOING, calls
 from tests.factories.quiet_hours import close_for_hours
 from tests.factories.tables import ago
@@ -121,6 +122,24 @@ async def test_a_campaign_that_is_deleted_beside_a_step_leaves_nothing(
     await accept(1)
 
     assert await CAMPAIGNS.count(pool) == 0
+
+
+async def test_a_campaign_that_costs_more_than_allowed_is_paused_also_where_its_worker_dies_after_the_last_recipient(
+    pool: Pool, send: Make, runner: CampaignRunner, run: Run
+) -> None:
+    await add_people(pool, 3)
+    campaign = await send(service.Order(consent_attested=True, max_credits=2))
+
+    async with runner._due() as (connection, taken):
+        assert taken
+        await runner._step(connection, taken)
+    await run()
+
+    assert await CAMPAIGNS.only(pool, "status", "reason", "due_at") == ("paused", "over_max_credits", None)
+    assert await states(pool) == {"queued": 3}
+    assert await OUTBOUND.count(pool) == 0
+    [told] = await EVENTS.where(name="owners_notified").read(pool, "payload")
+    assert (told["title"], told["subject_id"]) == ("The campaign Sale was paused", campaign.id)
 
 
 async def test_a_step_that_fails_lets_other_campaigns_go_first(
