@@ -21,6 +21,16 @@ async def add_people(source: Source, count: int) -> None:
     await open_pool(source).execute(added, count)
 
 
+async def add_unreached(source: Source, campaign_id: int, times: int) -> None:
+    """Add that many texts to each contact, of as many campaigns from an id on, that did not reach its phone."""
+    added = (
+        "INSERT INTO campaign_recipients (account_id, campaign_id, contact_id, phone, state, reason, settled_at)"
+        " SELECT account_id, $1::bigint + n, id, phone, 'failed', 'unreachable', now() - n * interval '1 day'"
+        " FROM contacts, generate_series(0, $2::int - 1) n"
+    )
+    await open_pool(source).execute(added, campaign_id, times)
+
+
 async def states(source: Source, **which: Any) -> dict[str, int]:
     """Return the number of recipients in each state."""
     return dict(Counter(await CAMPAIGN_RECIPIENTS.where(**which).read(source, "state")))

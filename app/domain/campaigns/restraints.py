@@ -14,14 +14,15 @@ A text longer ago than the last of these times does not count: such a phone is t
 LIVE = "24 hours"
 """The time for which a conversation is live after a text of the contact."""
 
+_UNREACHED = f"""
+campaign_recipients f WHERE f.account_id = $1 AND f.contact_id = c.id AND f.reason = 'unreachable'
+    AND f.settled_at > $8::timestamptz - interval '{FORGOTTEN}'"""
+# `OFFSET 0` has each contact looked up in the index: else PostgreSQL may read all such texts of the account, for each
+# chunk of contacts.
 IS_UNREACHABLE = f"""
-CASE WHEN c.id IN (
-  SELECT contact_id FROM campaign_recipients WHERE account_id = $1 AND reason = 'unreachable' AND contact_id IS NOT NULL
-) THEN (
+CASE WHEN EXISTS (SELECT FROM {_UNREACHED} OFFSET 0) THEN (
   SELECT count(*) >= {UNREACHED} AND min(f.settled_at) <= $8::timestamptz - interval '{SINCE}'
-  FROM campaign_recipients f
-  WHERE f.account_id = $1 AND f.contact_id = c.id AND f.reason = 'unreachable'
-    AND f.settled_at > $8::timestamptz - interval '{FORGOTTEN}'
+  FROM {_UNREACHED}
     AND NOT EXISTS (SELECT FROM campaign_recipients reached WHERE reached.contact_id = c.id AND reached.id > f.id
       AND reached.state IN ('sent', 'delivered'))
     AND NOT {conversations.has(f"{conversations.LAST_INBOUND} > f.settled_at")}

@@ -7,17 +7,21 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.campaigns import breakdown, breaker, enqueue, queries, runner, service
+from app.domain.campaigns import breakdown, breaker, enqueue, planning, queries, runner, service
 from app.domain.campaigns.breakdown import BreakdownGroup
+from app.domain.campaigns.restraints import restraint
+from app.domain.contacts.sql import walk
 from app.domain.kernel.errors import Conflict, NotFound
 from app.domain.kernel.paging import Window
-from tests.domain.campaigns.conftest import Accept, Act, Make, Run
+from app.domain.onboarding.service import Opened
+from tests.domain.campaigns.conftest import EVERYONE, Accept, Act, Make, Run
 from tests.factories.billing import audit
 from tests.factories.campaigns import (
     CAMPAIGN_COUNTS,
     CAMPAIGN_RECIPIENTS,
     CAMPAIGNS,
     add_people,
+    add_unreached,
     audit_counts,
     states,
 )
@@ -219,3 +223,18 @@ async def test_the_last_results_of_a_campaign_are_read_in_their_order_however_ma
     assert not [line for line in found if "Sort" in line], found
     assert any("Index Scan Backward using ix_campaign_recipients_settled_at" in line for line in found), found
     assert any("Index Cond: ((campaign_id = $1) AND (settled_at >= " in line for line in found), found
+
+
+async def test_the_texts_that_did_not_reach_a_contact_are_found_by_their_index_however_many_an_account_has(
+    pool: Pool, account: Opened
+) -> None:
+    await add_people(pool, 5000)
+    await add_unreached(pool, 1000, 4)
+    unused = "$5::int, $6::int, $7::int"
+    statement = f"SELECT {unused}, {restraint(EVERYONE)} FROM {walk(*planning.WALKED)} ORDER BY c.phone"
+
+    found = await list_kept_plan(pool, CAMPAIGN_RECIPIENTS, statement, *range(8), settings=["ANALYZE contacts"])
+
+    scans = [place for place, line in enumerate(found) if "ix_campaign_recipients_unreachable" in line]
+    assert ["(account_id = $1) AND (contact_id = c.id)" in found[place + 1] for place in scans] == [True, True], found
+    assert not [line for line in found if "Seq Scan on campaign_recipients" in line], found
