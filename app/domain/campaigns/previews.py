@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from app.db.engine import Pool
 from app.domain.accounts import queries as accounts
@@ -18,7 +18,7 @@ from app.domain.campaigns import audience, queries
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.models import Campaign
-from app.domain.campaigns.planning import Plan, Planned
+from app.domain.campaigns.planning import CHUNK, Plan, Planned
 from app.domain.campaigns.samples import Sample
 from app.domain.campaigns.texts import Text
 from app.domain.contacts import sql as contacts
@@ -158,6 +158,29 @@ class ZoneCount(NamedTuple):
     recipients: int
 
 
+class Shown(NamedTuple):
+    """The size of the audience that a preview showed, and the credits."""
+
+    size: int
+    credits: int
+
+
+class LookedAt(NamedTuple):
+    """A chunk of contacts: those of an audience, all of them, and the last phone."""
+
+    wanted: int
+    contacts: int
+    last: str | None
+
+
+class Counted(NamedTuple):
+    """The size that the audience of a preview has now, among the contacts with ids up to one."""
+
+    preview_id: str
+    size: int
+    until: int
+
+
 @dataclass(frozen=True, slots=True)
 class Preview:
     """The preview of a campaign. `eta_seconds` is the time that its texts need at the paces of the numbers."""
@@ -229,26 +252,52 @@ def preview_id(campaign: Campaign, chosen: Audience, size: int, credits: int) ->
     return f"{size}-{credits}-{digest}"
 
 
-async def check(unit: UnitOfWork, campaign: Campaign, id: str, max_credits: int | None) -> None:
-    """Raise `PreviewOutdated` unless a campaign and the size of its audience are those of a preview.
+async def count_again(unit: UnitOfWork, campaign: Campaign, id: str) -> Counted:
+    """Count the audience of a preview again, a chunk of contacts at a time, before the campaign is locked.
 
-    Raises `OverMaxCredits` where the credits of the preview are more than allowed.
+    Raises `PreviewOutdated` where the campaign is no longer that of the preview.
     """
+    chosen, _ = await _read_unchanged(unit, campaign, id)
+    async with one_at_a_time(unit, "previews"):
+        until = (await unit.execute(text(contacts.LAST_ID))).scalar_one()
+        size, after = 0, cast("str | None", "")
+        statement, values = _compile(unit, chosen, contacts.COUNT_AUDIENCE)
+        while after is not None:
+            place = {"after": after, "until": until, "limit": CHUNK}
+            looked = LookedAt._make((await unit.execute(statement, values | place)).one())
+            size, after = size + looked.wanted, looked.last if looked.contacts == CHUNK else None
+    return Counted(id, size, until)
+
+
+async def check(unit: UnitOfWork, campaign: Campaign, counted: Counted, max_credits: int | None) -> None:
+    """Raise `PreviewOutdated` unless a locked campaign and the size of its audience are those of a preview.
+
+    Contacts that were added since the audience was counted belong to it. Raises `OverMaxCredits` where the credits of
+    the preview are more than allowed.
+    """
+    chosen, shown = await _read_unchanged(unit, campaign, counted.preview_id)
+    statement, values = _compile(unit, chosen, contacts.COUNT_NEW_AUDIENCE)
+    newer = (await unit.execute(statement, values | {"until": counted.until})).scalar_one()
+    if counted.size + newer != shown.size:
+        raise PreviewOutdated(was=shown.size, change=f"it would reach {counted.size + newer}")
+    if max_credits is not None and shown.credits > max_credits:
+        raise OverMaxCredits(credits=shown.credits, limit=max_credits)
+
+
+async def _read_unchanged(unit: UnitOfWork, campaign: Campaign, id: str) -> tuple[Audience, Shown]:
+    """Return the audience of a campaign, and what its preview showed; raise `PreviewOutdated` if they do not match."""
     try:
-        was, credits = (int(part) for part in id.split("-")[:2])
-    except ValueError:
+        shown = Shown(*(int(part) for part in id.split("-")[:2]))
+    except (ValueError, TypeError):
         raise InvalidInput(reason="preview_id must be that of a preview.", field="preview_id") from None
     chosen = await audience.read(unit, campaign.audience)
-    if preview_id(campaign, chosen, was, credits) != id:
-        raise PreviewOutdated(was=was, change="its text, number or audience is another")
-    now = await _count_audience(unit, chosen)
-    if now != was:
-        raise PreviewOutdated(was=was, change=f"it would reach {now}")
-    if max_credits is not None and credits > max_credits:
-        raise OverMaxCredits(credits=credits, limit=max_credits)
+    if preview_id(campaign, chosen, *shown) != id:
+        raise PreviewOutdated(was=shown.size, change="its text, number or audience is another")
+    return chosen, shown
 
 
-async def _count_audience(unit: UnitOfWork, chosen: Audience) -> int:
+def _compile(unit: UnitOfWork, chosen: Audience, counting: str) -> tuple[TextClause, dict[str, Any]]:
+    """Return a statement that counts contacts of an audience, and the values of it."""
     compiler, filter = Compiler(unit.clock.now()), chosen.find_filter()
     which = compiler.compile(filter) if filter else "true"
     wanted = {
@@ -257,8 +306,7 @@ async def _count_audience(unit: UnitOfWork, chosen: Audience) -> int:
         "stage": str(chosen.stage) if chosen.stage else None,
         "ids": list(chosen.contact_ids),
     }
-    counted = text(contacts.COUNT_AUDIENCE.format(which=which))
-    return (await unit.execute(counted, wanted | compiler.parameters)).scalar_one()
+    return text(counting.format(which=which)), wanted | compiler.parameters
 
 
 async def find_eta(unit: UnitOfWork, campaign: Campaign, segments: int) -> int:

@@ -15,6 +15,7 @@ from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
 from app.domain.campaigns.events import CampaignProgress
 from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, RecipientState
+from app.domain.campaigns.previews import Counted
 from app.domain.contacts import sql as contacts
 from app.domain.events import outbox
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
@@ -115,16 +116,14 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     """
     if not order.consent_attested:
         raise ConsentNotAttested()
-    campaign = await queries.get(unit, id, lock=True)
-    _require_draft(campaign, "sent")
-    if not Audience.from_json(campaign.audience).is_chosen:
-        raise Conflict(
-            reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts, a segment or all."
-        )
     _check_limit(order.max_credits)
-    limit = campaign.max_credits if order.max_credits is None else order.max_credits
+    counted: Counted | None = None
     if order.preview_id is not None:
-        await previews.check(unit, campaign, order.preview_id, limit)
+        counted = await previews.count_again(unit, await _get_complete(unit, id), order.preview_id)
+    campaign = await _get_complete(unit, id, lock=True)
+    limit = campaign.max_credits if order.max_credits is None else order.max_credits
+    if counted is not None:
+        await previews.check(unit, campaign, counted, limit)
     campaign.max_credits, campaign.local_at = limit, order.local_at
     _attest(unit, campaign)
     now = unit.clock.now()
@@ -135,6 +134,17 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
         campaign.status, campaign.scheduled_at = CampaignStatus.scheduled, order.starts_at
         campaign.due_at = order.starts_at
     return await _save(unit, campaign)
+
+
+async def _get_complete(unit: UnitOfWork, id: int, *, lock: bool = False) -> Campaign:
+    """Return a draft with an audience; raise `Conflict` for another campaign."""
+    campaign = await queries.get(unit, id, lock=lock)
+    _require_draft(campaign, "sent")
+    if not Audience.from_json(campaign.audience).is_chosen:
+        raise Conflict(
+            reason=f"The campaign {campaign.name} has no audience. Choose tags, a stage, contacts, a segment or all."
+        )
+    return campaign
 
 
 async def start(unit: UnitOfWork, campaign: Campaign) -> None:

@@ -97,13 +97,21 @@ ORDER BY c.phone
 LAST_ID = "SELECT coalesce(max(id), 0) FROM contacts"
 """Find the id of the newest contact of all accounts."""
 
-COUNT_AUDIENCE = """
-SELECT count(*) FROM contacts c WHERE c.account_id = :account_id
-  AND (cardinality(CAST(:tags AS text[])) = 0 OR c.tags && CAST(:tags AS text[]))
+_IS_IN_AUDIENCE = """
+(cardinality(CAST(:tags AS text[])) = 0 OR c.tags && CAST(:tags AS text[]))
   AND (CAST(:stage AS text) IS NULL OR c.pipeline_stage = CAST(:stage AS text))
   AND (cardinality(CAST(:ids AS bigint[])) = 0 OR c.id = ANY(CAST(:ids AS bigint[]))) AND ({which})
 """
-"""Count the contacts of `:account_id` with one of the tags, the stage and one of the ids, where any are given.
-
-They satisfy `which`.
+COUNT_AUDIENCE = f"""
+SELECT count(*) FILTER (WHERE {_IS_IN_AUDIENCE}), count(*), max(c.phone)
+FROM {walk("CAST(:account_id AS bigint)", "CAST(:after AS text)", "CAST(:until AS bigint)", "CAST(:limit AS bigint)")}
 """
+"""Count those of the next `:limit` contacts of `:account_id` with one of the tags, the stage and one of the ids, where
+any are given, that satisfy `which`; return also the number and the last phone of all that were looked at.
+"""
+
+COUNT_NEW_AUDIENCE = f"""
+SELECT count(*) FILTER (WHERE {_IS_IN_AUDIENCE}) FROM (SELECT * FROM contacts WHERE id > :until ORDER BY id OFFSET 0) c
+WHERE c.account_id = :account_id
+"""
+"""Count those of the contacts of `:account_id` with ids after one, as `COUNT_AUDIENCE` does."""
