@@ -1,4 +1,4 @@
-"""Reads segments."""
+"""Reads segments; a slow condition, and a limit for the statements that wait for it."""
 
 from app.domain.kernel.unit_of_work import SET_TIMEOUT, UnitOfWork
 from tests.factories.tables import Rows

@@ -163,12 +163,14 @@ WITH o AS (UPDATE outgoing SET claimed_until = $2 WHERE message_id = ANY($1::tex
 {FACTS} FROM o {JOINS}
 """
 
-# A number may have been moved to another connection, or released, since the claim; it stays so until the commit.
+# A number may have been moved to another connection, or released, since the claim; it stays so until the commit. A text
+# that was held since is due at infinity, and stays so: see `sending.cancellation`.
 _CARRIER = numbers.find_carrier("o.number", "o.account_id", lock="FOR SHARE")
 _PUT_BACK = f"""
 WITH put_back AS (
   UPDATE outgoing o SET claimed_until = NULL, {{changes}}, carrier = coalesce({_CARRIER}, '{RELEASED}'),
-    due_at = CASE WHEN {_CARRIER} IS NULL THEN o.due_at ELSE {{due_at}} END
+    due_at = CASE WHEN {_CARRIER} IS NULL THEN least(o.due_at, now()) WHEN isfinite(o.due_at) THEN {{due_at}}
+      ELSE o.due_at END
   WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2 RETURNING message_id, carrier
 )
 UPDATE messages m SET carrier = p.carrier FROM put_back p

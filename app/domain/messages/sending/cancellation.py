@@ -1,10 +1,9 @@
-"""Holds, releases and cancels accepted texts that no worker has claimed yet."""
+"""Holds, releases and cancels accepted texts that have not left."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, cast
 
-from sqlalchemy import CursorResult, DateTime, Select, case, func, literal_column, select, update
+from sqlalchemy import DateTime, Select, case, func, literal_column, select, update
 
 from app.db.engine import Connection
 from app.db.rows import fetch
@@ -28,14 +27,18 @@ DELETE FROM outgoing WHERE message_id = ANY($1::bigint[]) AND claimed_until IS N
 
 
 async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
-    """Let no worker claim the waiting texts of some messages; return how many wait. The others are in flight.
+    """Let no worker claim the texts of some messages; return how many wait. The others are in flight.
 
-    Those of a released number stay due: workers fail and refund them.
+    A text in flight that comes back without having left is then held too. Those of a released number stay due: workers
+    fail and refund them.
     """
-    waiting = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.claimed_until.is_(None))
+    found = select(Outgoing.message_id).where(Outgoing.message_id.in_(ids))
+    locked = found.order_by(Outgoing.message_id).with_for_update().cte("locked")
     due_at = case((Outgoing.carrier == outgoing.RELEASED, Outgoing.due_at), else_=HELD)
-    held = await unit.execute(waiting.values(due_at=due_at).execution_options(synchronize_session=False))
-    return cast("CursorResult[Any]", held).rowcount
+    changed = update(Outgoing).where(Outgoing.message_id == locked.c.message_id).values(due_at=due_at)
+    held = changed.returning(Outgoing.claimed_until).cte("held")
+    waiting = select(func.count()).select_from(held).where(held.c.claimed_until.is_(None))
+    return (await unit.execute(waiting)).scalar_one()
 
 
 async def release(unit: UnitOfWork, ids: Select[int]) -> None:
