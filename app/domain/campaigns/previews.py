@@ -1,6 +1,7 @@
 """Preview campaigns: the recipients, their texts, and the exact cost, before anything is sent."""
 
 import hashlib
+import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -324,7 +325,8 @@ async def _find_paces(unit: UnitOfWork, campaign: Campaign) -> list[float | None
 
 def _eta(segments: int, paces: Sequence[float | None]) -> int:
     """Return the seconds that the paces of the numbers allow at best; 0 where a number has no pace."""
-    return 0 if not paces or None in paces else -(-segments // max(1, int(sum(pace or 0 for pace in paces))))
+    pace = 0.0 if None in paces else sum(each or 0 for each in paces)
+    return math.ceil(segments / pace) if pace else 0
 
 
 def _characters(tally: Tally, *, fold_accents: bool) -> list[CostlyCharacter]:

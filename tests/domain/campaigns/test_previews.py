@@ -15,7 +15,9 @@ from app.domain.templates import service as templates
 from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, Run
 from tests.domain.conftest import SetClock
+from tests.factories.campaigns import add_people
 from tests.factories.messages import OUTBOUND
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.quiet_hours import obey_the_law
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +75,20 @@ async def test_a_preview_for_a_time_shows_when_texts_leave_that_start_then(
         shown = [await previews.preview(unit, pool, campaign.id, 10, Start(at)) for at in (None, night, morning)]
 
     assert [each.zones[0].opens_at for each in shown] == [unit.clock.now(), morning, morning]
+
+
+@pytest.mark.parametrize(("pace", "seconds"), [(0.5, 6), (1.5, 2), (3.0, 1), (0.0, 0), (None, 0)])
+async def test_a_preview_shows_the_seconds_that_its_texts_need_at_the_pace_of_the_number(
+    act: Act, make: Make, pool: Pool, *, pace: float | None, seconds: int
+) -> None:
+    await add_people(pool, 3)
+    await PHONE_NUMBERS.change(pool, parts_per_second=pace)
+    campaign = await make()
+
+    async with act() as unit:
+        shown = await previews.preview(unit, pool, campaign.id, 10)
+
+    assert (shown.segments, shown.eta_seconds) == (3, seconds)
 
 
 async def test_a_preview_shows_the_characters_that_cost_parts(act: Act, make: Make, add: Any, pool: Pool) -> None:
