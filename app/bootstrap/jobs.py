@@ -17,7 +17,7 @@ from app.domain.agents.reactions import REACTIONS as AGENT_REACTIONS
 from app.domain.agents.retention import RULES as AGENT_RULES
 from app.domain.agents.runner import TOPIC as AGENT_TOPIC
 from app.domain.agents.runner import AgentRunner
-from app.domain.automations import runs
+from app.domain.automations import runs, times
 from app.domain.automations.reactions import REACTIONS as AUTOMATION_REACTIONS
 from app.domain.automations.retention import RULES as AUTOMATION_RULES
 from app.domain.automations.runner import AutomationRunner
@@ -82,7 +82,7 @@ from app.domain.writing.retention import RULES as WRITING_RULES
 from app.jobs.job import Job
 from app.jobs.live import Announcer
 from app.jobs.notifier import Notifier
-from app.jobs.sweeps import end_histories, make_partitions, purge, sweep, watch_connections
+from app.jobs.sweeps import end_histories, make_partitions, purge, sweep, sweep_in_parts, watch_connections
 from app.providers.carriers.sandbox.callbacks import open_poster
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.providers.carriers.sandbox.playback import Playback
@@ -247,7 +247,7 @@ def _sweeps(services: Services) -> Sequence[Job]:
     return (
         sweep("deletion_notices", deletion.FIND_DUE_REMINDERS, deletion.remind, *of),
         sweep("holds", opt_outs.FIND_OVERDUE_HOLDS, review.expire, *of),
-        sweep("automation_times", runs.FIND_DUE_ACCOUNTS, runs.start_due, *of),
+        sweep_in_parts("automation_times", times.FIND_DUE_ACCOUNTS, times.start_due, *of),
         sweep("low_balances", alerts.FIND_LOW, alerts.warn, *of),
         sweep("snoozes", conversations.FIND_SNOOZED, conversations.wake, *of),
         sweep("writer_calls", calls.FIND_LAPSED, calls.refund_lapsed, *of),

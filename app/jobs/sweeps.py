@@ -1,6 +1,8 @@
 """Jobs made from a retention rule or from one function of an area."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 import structlog
 
@@ -18,6 +20,8 @@ PURGE_SECONDS = 600.0
 SWEEP_SECONDS = 30.0
 PARTITIONS_SECONDS = 60.0
 ALERT_SECONDS = 15.0
+
+OpenUnit = Callable[[], AbstractAsyncContextManager[UnitOfWork]]
 
 log = structlog.get_logger(__name__)
 
@@ -97,12 +101,28 @@ def sweep(
     others.
     """
 
+    async def run_in_one(open_one: OpenUnit) -> int:
+        async with open_one() as unit:
+            return await verb(unit)
+
+    return sweep_in_parts(topic, find_accounts, run_in_one, database, clock, notify)
+
+
+def sweep_in_parts(
+    topic: str,
+    find_accounts: str,
+    verb: Callable[[OpenUnit], Awaitable[int]],
+    database: Database,
+    clock: Clock,
+    notify: Notify,
+) -> Job:
+    """Return the job that runs a function as `sweep` does; the function opens its units of work itself."""
+
     async def run() -> bool:
         done = 0
         for row in await database.pool.fetch(find_accounts, clock.now()):
             try:
-                async with open_unit(database.sessions, Actor(row[0], frozenset()), clock, notify) as unit:
-                    done += await verb(unit)
+                done += await verb(partial(open_unit, database.sessions, Actor(row[0], frozenset()), clock, notify))
             except Exception:
                 log.exception("sweep_failed", topic=topic, account_id=row[0])
         return done > 0

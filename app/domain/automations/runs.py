@@ -1,29 +1,25 @@
 """Start runs of automations: for events, and for contacts that are found at a time."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import select, text, update
+from sqlalchemy import text
 
 from app.db.engine import Connection
 from app.db.rows import fetch
-from app.domain.accounts import queries as accounts
 from app.domain.automations import queries, triggers
 from app.domain.automations.keywords import is_reserved
-from app.domain.automations.models import LATE, Automation, AutomationStatus, RunStatus
+from app.domain.automations.models import LATE, AutomationStatus, RunStatus
 from app.domain.automations.shapes import (
     Action,
     AskAction,
-    BirthdayTrigger,
     EventTrigger,
-    ScheduleTrigger,
     SendAction,
 )
 from app.domain.consent.recognition import NOTHING
 from app.domain.contacts import sql as contacts
-from app.domain.conversations import sql as conversations
 from app.domain.events import sql as events
 from app.domain.events.reactions import Batch, OutboxEvent
 from app.domain.kernel.errors import Conflict
@@ -31,8 +27,6 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import intents
 from app.domain.messages import sql as messages
 from app.domain.messages.opt_in_questions import Asked
-from app.domain.segments import filters
-from app.domain.segments.compiling import Compiler
 
 TOPIC = "automations"
 CAUSE = "automation-run/"
@@ -70,23 +64,6 @@ FROM {source} WHERE c.account_id = :account_id AND ({which})
     AND r.created_at > CAST(:now AS timestamptz) - interval '1 day') < :most
 ON CONFLICT (automation_id, contact_id, key) DO NOTHING
 """
-
-FIND_DUE_ACCOUNTS = """
-SELECT DISTINCT account_id FROM automations WHERE status = 'active' AND next_at <= $1 LIMIT 100
-"""
-
-
-class Search(NamedTuple):
-    """A source of contacts `c`, the condition on them, the key of their runs, and the parameters of these.
-
-    It is too late for the runs of one that `is_late`: they are recorded as skipped.
-    """
-
-    source: str
-    which: str
-    key: str
-    values: dict[str, Any]
-    is_late: bool = False
 
 
 class Triggered(NamedTuple):
@@ -136,29 +113,9 @@ async def start_one(unit: UnitOfWork, automation_id: int, contact_id: int, key: 
     statement = f"{START_MANY.format(key=':key', source=contacts.SOURCE, which='c.id = :contact_id')} RETURNING id"
     facts = {"key": key, "contact_id": contact_id, "automation_id": automation.id, "account_id": automation.account_id}
     actions = {"actions": orjson.dumps(automation.actions).decode(), "now": unit.clock.now(), "most": MAX_DAILY}
-    started = (await unit.execute(text(statement), facts | actions | _state(unit.clock.now()))).one_or_none()
+    started = (await unit.execute(text(statement), facts | actions | state_of(unit.clock.now()))).one_or_none()
     unit.notify(TOPIC)
     return started is not None
-
-
-async def start_due(unit: UnitOfWork) -> int:
-    """Start the runs of the account's automations whose time has come; return the number of these automations."""
-    now = unit.clock.now()
-    due = select(Automation).where(
-        Automation.account_id == unit.actor.account_id,
-        Automation.status == AutomationStatus.active,
-        Automation.next_at <= now,
-    )
-    found = await unit.all(due.order_by(Automation.id).with_for_update(skip_locked=True))
-    zone = (await accounts.get_own(unit)).time_zone
-    for automation in found:
-        for search in _searches(automation, now, zone):
-            await _start_many(unit, automation, search)
-        later = triggers.next_at(automation.trigger, now, zone)
-        await unit.execute(update(Automation).where(Automation.id == automation.id).values(next_at=later))
-    if found:
-        unit.notify(TOPIC)
-    return len(found)
 
 
 async def reply(batch: Batch, event: OutboxEvent, keyword_id: int, body: str) -> None:
@@ -190,49 +147,11 @@ async def _start(batch: Batch, event: OutboxEvent, automation: Triggered, chain:
     await batch.connection.execute(START, event.account_id, automation.id, event.contact_id, key, chain, *facts)
 
 
-async def _start_many(unit: UnitOfWork, automation: Automation, found: Search) -> None:
-    now = unit.clock.now()
-    compiler = Compiler(now)
-    which = compiler.compile(filters.load(automation.filter)) if automation.filter else "true"
-    statement = START_MANY.format(key=found.key, source=found.source, which=f"({which}) AND {found.which}")
-    common = {"automation_id": automation.id, "account_id": unit.actor.account_id, "most": MAX_DAILY}
-    payload = {"actions": orjson.dumps(automation.actions).decode(), "now": now, **_state(now, is_late=found.is_late)}
-    await unit.execute(text(statement), compiler.parameters | common | payload | found.values)
-
-
-def _state(now: datetime, *, is_late: bool = False) -> dict[str, Any]:
+def state_of(now: datetime, *, is_late: bool = False) -> dict[str, Any]:
     """Return the state of a run that starts or is skipped now, and `late`, the reason that counts in no limit."""
     if is_late:
         return {"due_at": None, "status": RunStatus.skipped, "reason": LATE, "ended_at": now, "late": LATE}
     return {"due_at": now, "status": RunStatus.running, "reason": "", "ended_at": None, "late": LATE}
-
-
-def _searches(automation: Automation, now: datetime, zone: str | None) -> Sequence[Search]:
-    """Return the searches for the contacts of an automation that is due, one for each day."""
-    trigger = automation.trigger
-    match trigger:
-        case {"kind": "missed_reply"}:
-            waits = conversations.waits_since(
-                "CAST(:now AS timestamptz) - CAST(:hours AS interval)", "interval '1 day'"
-            )
-            source = f"{conversations.WAITING} {contacts.join('v.contact_id')}"
-            return [Search(source, waits, conversations.WAITING_KEY, {"hours": timedelta(hours=trigger["hours"])})]
-        case {"kind": "birthday"} | {"kind": "schedule"} if automation.next_at:
-            days = triggers.find_days(trigger, automation.next_at, now, zone)
-            late = [_search_on(trigger, day)._replace(is_late=True) for day in days.late]
-            return [*late, *(_search_on(trigger, day) for day in days.due)]
-        case _:
-            return []
-
-
-def _search_on(trigger: BirthdayTrigger | ScheduleTrigger, day: date) -> Search:
-    """Return the search for the contacts of a day. In other than leap years, 29 February is on the 28th."""
-    if trigger["kind"] == "schedule":
-        return Search(contacts.SOURCE, "true", ":key", {"key": f"schedule/{day}"})
-    stands_for_29th = (day.month, day.day) == (2, 28) and (day + timedelta(days=1)).month == 3
-    days = ["02-28", "02-29"] if stands_for_29th else [f"{day:%m-%d}"]
-    values = {"key": f"birthday/{day.year}", "field": trigger["field"], "days": days}
-    return Search(contacts.SOURCE, "right(c.custom_fields ->> :field, 5) = ANY(:days)", ":key", values)
 
 
 async def _find_chains(connection: Connection, about: Sequence[OutboxEvent]) -> dict[int, list[int] | None]:

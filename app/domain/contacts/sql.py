@@ -94,6 +94,13 @@ ORDER BY c.phone
 """
 """Tell of each of the next `:limit` contacts of `:account_id` whether it satisfies `which`."""
 
+FIND_LAST = """
+SELECT count(*), max(phone) FROM (
+  SELECT phone FROM contacts WHERE account_id = :account_id AND phone > :after ORDER BY phone LIMIT :limit
+) found
+"""
+"""Find the number of the next `:limit` contacts of `:account_id` after a phone, and the last phone of them."""
+
 LAST_ID = "SELECT coalesce(max(id), 0) FROM contacts"
 """Find the id of the newest contact of all accounts."""
 

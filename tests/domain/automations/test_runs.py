@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from app.bootstrap import open_dispatcher
 from app.domain.accounts.scopes import ALL
-from app.domain.automations import queries, runs, service, watching
+from app.domain.automations import queries, service, times, watching
 from app.domain.automations.models import KeywordMatch
 from app.domain.automations.runner import AutomationRunner
 from app.domain.carriers.carrier import InboundMessage
@@ -20,7 +21,7 @@ from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import Contact, CustomFieldType
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Window
-from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.kernel.unit_of_work import Actor, UnitOfWork, open_unit
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import Act, UnitFor
@@ -192,7 +193,8 @@ async def test_runs_that_are_executed_twice_act_once(perform: Act, services: Ser
     assert await OUTBOUND.count(services) == 1
 
 
-async def test_times_find_contacts_once(perform: Act, services: Services, unit_for: UnitFor, account: Opened) -> None:
+async def test_times_find_contacts_once(perform: Act, services: Services, account: Opened) -> None:
+    actor = Actor(account.account_id, frozenset())
     noon = (services.clock.now() - timedelta(days=1)).replace(hour=12, minute=0, second=0, microsecond=0)
     await perform(custom_fields.create, NewField("born", "Born", CustomFieldType.date))
     for phone, days in ((PHONE, 0), ("+12025550144", 40)):
@@ -206,9 +208,7 @@ async def test_times_find_contacts_once(perform: Act, services: Services, unit_f
 
     for _ in range(2):
         await AUTOMATIONS.change(services, next_at=noon)
-        async with unit_for(account) as unit:
-            unit.clock = At(noon)
-            await runs.start_due(unit)
+        await times.start_due(partial(open_unit, services.database.sessions, actor, At(noon), services.notify))
     await work(services)
 
     tags = dict(await CONTACTS.read(services, "phone", "tags"))

@@ -1,31 +1,49 @@
 """Automations with a time: the day that a run is of, when it starts late, and after the account changed its zone."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 
 from app.domain.accounts import service as accounts
-from app.domain.automations import runs
+from app.domain.accounts.scopes import ALL
+from app.domain.automations import runs, service, times
+from app.domain.automations.times import OpenUnit
 from app.domain.contacts import custom_fields
 from app.domain.contacts import service as contacts
 from app.domain.contacts.custom_fields import NewField
 from app.domain.contacts.models import CustomFieldType
+from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.automations.test_runs import add_ann, enable, work
 from tests.domain.conftest import Act, UnitFor
 from tests.factories.automations import AUTOMATION_RUNS, AUTOMATIONS
+from tests.factories.campaigns import add_people
 from tests.factories.clocks import At
 from tests.factories.contacts import CONTACTS
+from tests.waiting import within
 
 DAY = datetime(2101, 3, 1, tzinfo=UTC)
 TAG = {"kind": "add_tag", "tag": "found"}
 
 
-async def look(unit_for: UnitFor, account: Opened, at: datetime) -> None:
-    async with unit_for(account) as unit:
-        unit.clock = At(at)
-        await runs.start_due(unit)
+def opening(unit_for: UnitFor, account: Opened, at: datetime) -> OpenUnit:
+    @asynccontextmanager
+    async def open_at() -> AsyncGenerator[UnitOfWork]:
+        async with unit_for(account) as unit:
+            unit.clock = At(at)
+            yield unit
+
+    return open_at
+
+
+async def look(unit_for: UnitFor, account: Opened, at: datetime) -> int:
+    return await times.start_due(opening(unit_for, account, at))
 
 
 async def enable_birthday(perform: Act, born: str, at: str = "10:00") -> None:
@@ -170,3 +188,94 @@ async def test_skipped_runs_of_missed_days_leave_the_daily_runs_of_a_contact_to_
 
     statuses = sorted(await AUTOMATION_RUNS.read(services, "status"))
     assert statuses == ["running", "running", "skipped", "skipped"]
+
+
+@pytest.fixture
+async def morning(perform: Act, services: Services, monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """Provide the time of a schedule of five contacts that are looked at in pairs."""
+    monkeypatch.setattr(times, "AT_ONCE", 2)
+    await add_people(services, 5)
+    await enable(perform, {"kind": "schedule", "at": "10:00"}, TAG)
+    morning = DAY.replace(hour=10)
+    await AUTOMATIONS.change(services, next_at=morning)
+    return morning
+
+
+async def test_a_schedule_whose_worker_dies_starts_each_run_once(
+    services: Services, unit_for: UnitFor, account: Opened, morning: datetime
+) -> None:
+    opened, open_at = count(), opening(unit_for, account, morning)
+
+    @asynccontextmanager
+    async def die() -> AsyncGenerator[UnitOfWork]:
+        async with open_at() as unit:
+            yield unit
+            assert next(opened) < 2, "the worker dies"
+
+    with pytest.raises(AssertionError, match="the worker dies"):
+        await times.start_due(die)
+    before = await AUTOMATION_RUNS.count(services), await AUTOMATIONS.only(services, "next_at")
+    await look(unit_for, account, morning + timedelta(minutes=1))
+
+    assert before == (2, morning)
+    assert await AUTOMATION_RUNS.read(services, "key", "status") == [("schedule/2101-03-01", "running")] * 5
+    assert len({*await AUTOMATION_RUNS.read(services, "contact_id")}) == 5
+    assert await AUTOMATIONS.only(services, "next_at") == morning + timedelta(days=1)
+
+
+async def test_a_schedule_that_is_paused_while_its_runs_start_starts_no_others(
+    perform: Act, services: Services, unit_for: UnitFor, account: Opened, morning: datetime
+) -> None:
+    opened, open_at = count(), opening(unit_for, account, morning)
+    id = await AUTOMATIONS.only(services, "id")
+
+    @asynccontextmanager
+    async def pause_meanwhile() -> AsyncGenerator[UnitOfWork]:
+        if next(opened) == 2:
+            await perform(service.set_status, id, enabled=False)
+        async with open_at() as unit:
+            yield unit
+
+    started = await times.start_due(pause_meanwhile)
+
+    assert started == 0
+    assert await AUTOMATION_RUNS.read(services, "status", "reason") == [("canceled", "paused")] * 2
+    assert await AUTOMATIONS.only(services, "next_at") is None
+
+
+async def test_a_schedule_goes_on_after_a_change_of_its_name_while_its_runs_start(
+    services: Services, unit_for: UnitFor, account: Opened, morning: datetime
+) -> None:
+    opened, open_at = count(), opening(unit_for, account, morning)
+    id = await AUTOMATIONS.only(services, "id")
+    changing, changed = list[asyncio.Task[None]](), asyncio.Event()
+
+    async def rename() -> None:
+        async with unit_for(account) as unit:
+            unit.actor = replace(unit.actor, scopes=ALL)
+            await service.update_automation(unit, id, {"name": "Renamed"})
+            changed.set()
+            await asyncio.sleep(0.2)
+
+    @asynccontextmanager
+    async def rename_meanwhile() -> AsyncGenerator[UnitOfWork]:
+        if next(opened) == 2:
+            changing.append(asyncio.create_task(rename()))
+            await within("the change", changed.wait())
+        async with open_at() as unit:
+            yield unit
+
+    assert await times.start_due(rename_meanwhile) == 1
+    await asyncio.gather(*changing)
+
+    assert await AUTOMATION_RUNS.count(services) == 5
+    assert await AUTOMATIONS.only(services, "name", "next_at") == ("Renamed", morning + timedelta(days=1))
+
+
+async def test_workers_that_start_the_runs_of_a_schedule_at_the_same_time_start_each_once(
+    services: Services, unit_for: UnitFor, account: Opened, morning: datetime
+) -> None:
+    await asyncio.gather(*(look(unit_for, account, morning) for _ in range(3)))
+
+    assert sorted(await AUTOMATION_RUNS.read(services, "contact_id")) == sorted(await CONTACTS.read(services, "id"))
+    assert await AUTOMATIONS.only(services, "next_at") == morning + timedelta(days=1)
