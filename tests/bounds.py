@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis.errors import StopTest
 
 from app.domain.campaigns import enqueue
 from app.domain.erasure import accounts as account_erasure
@@ -31,6 +32,13 @@ LOCK_TIMEOUTS = (
     (enqueue, "PATIENCE"),
 )
 LIMIT = pytest.StashKey[float]()
+
+
+class ExampleEnded(Exception):
+    """The example of a property can't go on. Hypothesis raises its own exception again in place of any other.
+
+    That one is no `Exception`, and would end the task in which all tests of the process run.
+    """
 
 
 def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> None:
@@ -118,6 +126,8 @@ def _bounded_test(function: Callable[..., Any], limit: float | None) -> Callable
         handler = loop.get_exception_handler()
         try:
             await bounded(*args, **kwargs)
+        except StopTest as stop:
+            raise ExampleEnded from stop
         finally:
             loop.set_exception_handler(handler)
             left = [task for task in asyncio.all_tasks() - before if _is_of_a_test(task)]
