@@ -177,11 +177,13 @@ def normalize_sender(text: str) -> str:
 
 @lru_cache(65536)
 def describe(phone: str) -> NumberFacts:
-    """Return the offline facts about a number in E.164.
+    """Return the offline facts about a number in E.164, or about a sender that has none, as a short code.
 
     North America does not separate mobiles from landlines: the line type of its numbers is unknown.
     """
-    number = phonenumbers.parse(phone)
+    number = _find_number(phone)
+    if number is None:
+        return NOT_A_NUMBER
     is_valid = phonenumbers.is_valid_number(number)
     validation = NumberValidation.valid if is_valid else NumberValidation.possible_not_valid
     line_type = LINE_TYPES.get(phonenumbers.number_type(number), LineType.unknown)
@@ -193,13 +195,14 @@ def describe(phone: str) -> NumberFacts:
 def find_carrier(phone: str) -> Carrier:
     """Return the original carrier of a number in E.164: of low confidence where numbers can be ported.
 
-    The names take 12 MB of memory from the first call on.
+    A sender that has no number in E.164, as a short code, has no carrier here. The names take 12 MB of memory from the
+    first call on.
     """
     from phonenumbers import carrier
 
-    number = phonenumbers.parse(phone)
-    name = carrier.name_for_number(number, "en")
-    if not name:
+    number = _find_number(phone)
+    name = carrier.name_for_number(number, "en") if number else ""
+    if not number or not name:
         return Carrier(None, Confidence.none)
     is_portable = phonenumbers.is_mobile_number_portable_region(phonenumbers.region_code_for_number(number) or "")
     return Carrier(name, Confidence.low if is_portable else Confidence.medium)
@@ -257,6 +260,14 @@ def _read(text: str, region: str | None) -> PhoneNumber:
         unknown = error.error_type == NumberParseException.INVALID_COUNTRY_CODE and text.lstrip().startswith("+")
         reason = IMPOSSIBLE[ValidationResult.INVALID_COUNTRY_CODE] if unknown else UNREADABLE[error.error_type]
         raise _invalid(text, reason) from error
+
+
+def _find_number(phone: str) -> PhoneNumber | None:
+    """Return the number of a phone in E.164; None for a short code or a name, which contacts of senders have."""
+    try:
+        return phonenumbers.parse(phone)
+    except NumberParseException:
+        return None
 
 
 def _e164(number: PhoneNumber) -> str:

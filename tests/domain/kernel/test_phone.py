@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
 from app.domain.kernel.phone import (
+    NOT_A_NUMBER,
+    Carrier,
+    Confidence,
     InvalidPhone,
     LandlinePhone,
+    NumberValidation,
     calling_code,
+    describe,
+    find_carrier,
     normalize,
     normalize_sender,
     require_recipient,
@@ -197,6 +203,20 @@ def test_a_sender_is_stored_in_e164_or_as_it_came(text, sender):
 )
 def test_the_calling_code_is_read_from_e164(phone, code):
     assert calling_code(phone) == code
+
+
+@pytest.mark.parametrize("sender", ["72345", "ACME", "My Bank", "+1", "+12", "+999123456", "+", ""])
+def test_a_sender_without_a_number_has_no_facts_and_no_carrier(sender):
+    assert describe(sender) == NOT_A_NUMBER
+    assert find_carrier(sender) == Carrier(None, Confidence.none)
+
+
+@given(st.one_of(st.text(max_size=40), st.from_regex(r"\+[0-9]{0,20}", fullmatch=True)))
+def test_any_sender_is_described(text):
+    sender = normalize_sender(text)
+
+    assert describe(sender).validation in NumberValidation
+    assert find_carrier(sender).confidence in Confidence
 
 
 @given(st.sampled_from(MOBILES), st.sampled_from([PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.RFC3966]))
