@@ -113,9 +113,8 @@ async def _record_consent(
     wanted: Import,
 ) -> None:
     """Opt out the persons whom the file states as opted out, and record the consent of the others."""
-    for candidate in candidates:
-        if candidate.opted_out and candidate.phone not in suppressed:
-            await review.record_opt_out(unit, contacts[candidate.phone].id, Evidence(METHOD, OPTED_OUT))
+    left = [contacts[each.phone] for each in candidates if each.opted_out and each.phone not in suppressed]
+    await review.record_opt_outs(unit, left, Evidence(METHOD, OPTED_OUT))
     agreed = [each.phone for each in candidates if not each.opted_out and each.phone not in suppressed]
     if wanted.consent:
         await consent.record_many(unit, agreed, ConsentKind.attested, Evidence(METHOD, wanted.consent))

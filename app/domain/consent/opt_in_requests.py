@@ -3,6 +3,7 @@
 The caller holds the lock of the contact with the phone, so that a phone has one open request, confirmed once.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from sqlalchemy import Select, delete, func, select, update
@@ -21,7 +22,7 @@ async def may_ask(unit: UnitOfWork, phone: str) -> bool:
     """Return whether a phone has no open request and was not asked too often; end a request whose time is over."""
     if await find_open(unit, phone):
         return False
-    await end(unit, phone, OptInOutcome.expired)
+    await end(unit, [phone], OptInOutcome.expired)
     asked = _own(unit, phone).where(OptInRequest.created_at > unit.clock.now() - timedelta(days=1))
     return (await unit.one(select(func.count()).select_from(asked.subquery())) or 0) < MAX_DAILY
 
@@ -32,9 +33,9 @@ async def find_open(unit: UnitOfWork, phone: str) -> OptInRequest | None:
     return await unit.one(_own(unit, phone).where(*still))
 
 
-async def end(unit: UnitOfWork, phone: str, outcome: OptInOutcome) -> None:
-    """End the open request of a phone, if it has one."""
-    unended = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone
+async def end(unit: UnitOfWork, phones: Sequence[str], outcome: OptInOutcome) -> None:
+    """End the open requests of phones, of each the one that it may have."""
+    unended = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone.in_(phones)
     ended = update(OptInRequest).where(*unended, OptInRequest.ended_at.is_(None))
     await unit.execute(ended.values(outcome=outcome, ended_at=unit.clock.now()))
 

@@ -20,6 +20,11 @@ HOLD = timedelta(hours=24)
 MAX_LENGTHS = {"method": 100, "source": 500, "note": 2000, "text": 5000, "ip_address": 45, "user_agent": 500}
 """The longest texts of evidence that a user gives, in characters."""
 
+SUPPRESS_MANY = """
+INSERT INTO suppressions (account_id, phone, reason, keyword)
+SELECT :account_id, phone, :reason, :keyword FROM unnest(CAST(:phones AS text[])) AS phone ON CONFLICT DO NOTHING
+"""
+
 RECORD_MANY = """
 INSERT INTO consents (account_id, phone, kind, method, text, actor)
 SELECT :account_id, phone, :kind, :method, :text, :actor FROM unnest(CAST(:phones AS text[])) AS phone
@@ -66,11 +71,24 @@ async def suppress(unit: UnitOfWork, phone: str, keyword: str, reason: Suppressi
     request for an opt-in. No call with a text to the phone begins between now and the end of the transaction.
     """
     await _stop_calls(unit, phone)
-    await opt_in_requests.end(unit, phone, OptInOutcome.opted_out)
+    await opt_in_requests.end(unit, [phone], OptInOutcome.opted_out)
     suppression = {"account_id": unit.actor.account_id, "phone": phone, "reason": reason, "keyword": keyword}
     await unit.execute(insert(Suppression).values(suppression).on_conflict_do_nothing())
-    kind = ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
-    await record(unit, phone, kind, evidence)
+    await record(unit, phone, _kind_of(evidence), evidence)
+
+
+async def suppress_many(
+    unit: UnitOfWork, phones: Sequence[str], keyword: str, reason: SuppressionReason, evidence: Evidence
+) -> None:
+    """Suppress phones as `suppress` does, all with the same evidence, which has a method and a text only.
+
+    Each phone takes a lock until the transaction ends, of the few thousand that all transactions together can have.
+    """
+    values = {"account_id": unit.actor.account_id, "phones": sorted(phones)}
+    await unit.execute(text(sql.STOP_MANY_CALLS), values)
+    await opt_in_requests.end(unit, phones, OptInOutcome.opted_out)
+    await unit.execute(text(SUPPRESS_MANY), {**values, "reason": reason, "keyword": keyword})
+    await record_many(unit, phones, _kind_of(evidence), evidence)
 
 
 async def lift(unit: UnitOfWork, phone: str, kind: ConsentKind, evidence: Evidence) -> None:
@@ -117,6 +135,11 @@ async def hold(unit: UnitOfWork, phone: str, text: str, message_id: int | None) 
     return until
 
 
+async def drop_holds(unit: UnitOfWork, phones: Sequence[str]) -> None:
+    """Delete the holds of phones that have opted out."""
+    await unit.execute(delete(Hold).where(Hold.account_id == unit.actor.account_id, Hold.phone.in_(phones)))
+
+
 async def release(unit: UnitOfWork, phone: str, method: str) -> Evidence:
     """Delete the hold of a phone; return its reply as evidence for an opt-out by this method."""
     held = Hold.account_id == unit.actor.account_id, Hold.phone == phone
@@ -126,6 +149,10 @@ async def release(unit: UnitOfWork, phone: str, method: str) -> Evidence:
 
 async def _stop_calls(unit: UnitOfWork, phone: str) -> None:
     await unit.execute(text(sql.STOP_CALLS), {"account_id": unit.actor.account_id, "phone": phone})
+
+
+def _kind_of(evidence: Evidence) -> ConsentKind:
+    return ConsentKind.opt_out if evidence.method == "keyword" else ConsentKind.revoked_other
 
 
 def _address(text: str) -> str:

@@ -55,6 +55,11 @@ def _key(account_id: str, phone: str) -> str:
 STOP_CALLS = f"SELECT pg_advisory_xact_lock({_key(':account_id', ':phone')})"
 """Let no call with a text to the phone `:phone` begin until the transaction ends, and wait for those that begin now."""
 
+STOP_MANY_CALLS = f"""
+SELECT pg_advisory_xact_lock({_key(":account_id", "phone")}) FROM unnest(CAST(:phones AS text[])) AS phone
+"""
+"""Do the same for the phones `:phones`, in their order."""
+
 
 def may_call(account_id: str, phone: str) -> str:
     """Return an expression that keeps a phone from opting out until the transaction ends; false if it does so now.

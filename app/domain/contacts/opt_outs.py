@@ -1,19 +1,26 @@
 """Opt contacts out and in, hold them for review, and set their status by the consent of their phone."""
 
-from sqlalchemy import select
+from collections.abc import Sequence
+
+from sqlalchemy import select, text
 
 from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind, SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries
+from app.domain.contacts.additions import AnyContact
 from app.domain.contacts.events import ContactChanged, NewOptOut, contact_keys
 from app.domain.contacts.models import Contact, ContactStatus
 from app.domain.events import outbox
-from app.domain.kernel.events import timestamp
+from app.domain.kernel.events import Event, timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_KEYWORD = 32
+OPT_OUT_MANY = f"""
+UPDATE contacts SET status = '{ContactStatus.opted_out}', held_until = NULL, updated_at = :now
+WHERE account_id = :account_id AND id = ANY(:ids)
+"""
 FIND_OVERDUE_HOLDS = "SELECT DISTINCT account_id FROM contacts WHERE held_until <= $1 LIMIT 100"
 """Finds the accounts in which holds expired at `$1`."""
 
@@ -29,6 +36,24 @@ async def opt_out(
         at = timestamp(unit.clock.now())
         outbox.record(unit, NewOptOut(**contact_keys(contact), opted_out_at=at, keyword=keyword), contact.id)
     return changed
+
+
+async def opt_out_many(
+    unit: UnitOfWork, contacts: Sequence[AnyContact], reason: SuppressionReason, evidence: Evidence
+) -> None:
+    """Opt out locked contacts as `opt_out` does, by a few statements, with evidence as for `suppress_many`."""
+    keyword, now = _keyword(evidence), unit.clock.now()
+    await consent.suppress_many(unit, [each.phone for each in contacts], keyword, reason, evidence)
+    changed = [each for each in contacts if each.status != ContactStatus.opted_out]
+    await consent.drop_holds(unit, [each.phone for each in changed])
+    values = {"account_id": unit.actor.account_id, "ids": [each.id for each in changed], "now": now}
+    await unit.execute(text(OPT_OUT_MANY), values)
+    events = list[tuple[Event, int]]()
+    for each in changed:
+        each.status = ContactStatus.opted_out
+        told = NewOptOut(**contact_keys(each), opted_out_at=timestamp(now), keyword=keyword)
+        events.append((told, each.id))
+    await outbox.record_many(unit, events)
 
 
 async def opt_in(unit: UnitOfWork, contact: Contact, evidence: Evidence) -> bool:
@@ -64,7 +89,7 @@ async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> Contact | 
     return None
 
 
-async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: int | None = None) -> bool:
+async def hold(unit: UnitOfWork, contact: Contact, reply: str = "", message_id: int | None = None) -> bool:
     """Stop automated messages until a user decides on an unclear reply, for 24 hours at most.
 
     A second unclear reply does not prolong the hold. Return False for a contact that has opted out.
@@ -72,7 +97,7 @@ async def hold(unit: UnitOfWork, contact: Contact, text: str = "", message_id: i
     if contact.status == ContactStatus.opted_out:
         return False
     if contact.held_until is None:
-        contact.held_until = await consent.hold(unit, contact.phone, text, message_id)
+        contact.held_until = await consent.hold(unit, contact.phone, reply, message_id)
         await _save(unit, contact)
     return True
 
@@ -136,8 +161,8 @@ async def _save(unit: UnitOfWork, contact: Contact) -> None:
 
 def _keyword(evidence: Evidence) -> str:
     """Return the words of the person, of a longer text the first whole ones."""
-    text = evidence.text.strip()
-    if len(text) <= MAX_KEYWORD:
-        return text
-    kept = text[: MAX_KEYWORD - 1]
+    words = evidence.text.strip()
+    if len(words) <= MAX_KEYWORD:
+        return words
+    kept = words[: MAX_KEYWORD - 1]
     return f"{kept.rpartition(' ')[0] or kept}…"

@@ -156,6 +156,12 @@ async def lock_many(unit: UnitOfWork, ids: Sequence[int]) -> Sequence[Conversati
     return await unit.all(_own(unit, lock=True).where(Conversation.id.in_(ids)).order_by(Conversation.id))
 
 
+async def lock_doubtful(unit: UnitOfWork, contact_ids: Sequence[int]) -> Sequence[Conversation]:
+    """Return the conversations with contacts whose reply may be an opt-out, in the order of their ids, locked."""
+    of_contacts = _own(unit, lock=True).where(OPT_OUT, records.among(Conversation.contact_id, contact_ids))
+    return await unit.all(of_contacts.order_by(Conversation.id))
+
+
 async def lock_snoozed(unit: UnitOfWork, at: datetime, limit: int) -> Sequence[Conversation]:
     """Return conversations whose snooze has ended at a time, locked; those that others have locked are left out."""
     ended = _own(unit).where(Conversation.snoozed_until <= at).order_by(Conversation.snoozed_until).limit(limit)

@@ -1,11 +1,15 @@
 """Review of replies that may be opt-outs, and the changes of a contact that settle it."""
 
+from collections.abc import Sequence
+
+from app.domain.consent.models import SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
+from app.domain.contacts.additions import AnyContact
 from app.domain.contacts.models import Contact, ContactFields
+from app.domain.conversations import history, service
 from app.domain.conversations import queries as conversations
-from app.domain.conversations import service
 from app.domain.conversations.events import ConversationChanged
 from app.domain.conversations.models import Conversation
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -24,6 +28,13 @@ async def record_opt_out(unit: UnitOfWork, contact_id: int, evidence: Evidence) 
     contact = await opt_outs.record_opt_out(unit, contact_id, evidence)
     await settle(unit, contact_id)
     return contact
+
+
+async def record_opt_outs(unit: UnitOfWork, found: Sequence[AnyContact], evidence: Evidence) -> None:
+    """Record the opt-outs of locked contacts, with evidence as for `opt_outs.opt_out_many`."""
+    if found:
+        await opt_outs.opt_out_many(unit, found, SuppressionReason.recorded, evidence)
+        await settle_many(unit, [each.id for each in found])
 
 
 async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> str:
@@ -64,6 +75,16 @@ async def settle(unit: UnitOfWork, contact_id: int) -> None:
         before = ConversationChanged.of(unit, conversation)
         conversation.possible_opt_out = False
         await service.save(unit, conversation, before)
+
+
+async def settle_many(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
+    """Clear `possible_opt_out` of the conversations with contacts that are no longer held, locked by their ids."""
+    doubtful = await conversations.lock_doubtful(unit, contact_ids)
+    for conversation in doubtful:
+        before = ConversationChanged.of(unit, conversation)
+        conversation.possible_opt_out = False
+        history.record_change(unit, conversation, before)
+    await unit.save(*doubtful)
 
 
 async def expire(unit: UnitOfWork) -> int:

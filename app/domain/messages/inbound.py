@@ -116,7 +116,7 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
         contact.updated_at = unit.clock.now()
     await _act_on(unit, arrival, intent, request)
     if request is not None and _leaves_unconfirmed(intent, inbound.body, request):
-        await opt_in_requests.end(unit, contact.phone, OptInOutcome.unconfirmed)
+        await opt_in_requests.end(unit, [contact.phone], OptInOutcome.unconfirmed)
     if arrival.reopened:
         history.record_reopening(unit, arrival.conversation)
     await unit.save(contact, arrival.conversation)
@@ -221,7 +221,7 @@ async def _confirm(unit: UnitOfWork, arrival: Arrival, request: OptInRequest) ->
     arrival.conversation.possible_opt_out = False
     said = f"Asked: {request.question} After the text: {request.text}"
     evidence = Evidence("double_opt_in", arrival.message.body, arrival.message.id, note=said)
-    await opt_in_requests.end(unit, arrival.contact.phone, OptInOutcome.confirmed)
+    await opt_in_requests.end(unit, [arrival.contact.phone], OptInOutcome.confirmed)
     await opt_outs.opt_in(unit, arrival.contact, evidence)
     if request.tag and len(arrival.contact.tags) < contacts.MAX_TAGS:
         await contacts.add_tag(unit, arrival.contact.id, request.tag)
