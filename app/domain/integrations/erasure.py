@@ -20,6 +20,9 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 ENDING = 9
 """The number of digits by which a phone is found, however it is written: with or without the code of its country."""
 
+SHORTEST = 7
+"""The length of the shortest phone in E.164; a contact of a sender without a number may have a shorter one."""
+
 SEPARATORS = " -().\u00a0"
 
 UNREAD: dict[str, Any] = {"synchronize_session": False}
@@ -47,7 +50,7 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
     """
     bookings = await _find_bookings(unit, [contact.id])
     await _empty(unit, (Event.contact_id == contact.id) | Event.booking_id.in_(bookings))
-    has_phone = func.strpos(func.translate(Event.body, SEPARATORS, ""), contact.phone[-ENDING:]) > 0
+    has_phone = _has_phone(contact.phone)
     has_email = func.strpos(func.lower(Event.body), contact.email.lower()) > 0 if contact.email else false()
     await _empty(unit, Event.status == EventStatus.failed, Event.body != "", has_phone | has_email)
     await _ignore(unit, has_phone)
@@ -57,6 +60,13 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
 async def _find_bookings(unit: UnitOfWork, contact_ids: Sequence[int], *which: ColumnElement[bool]) -> Sequence[int]:
     own = Booking.account_id == unit.actor.account_id, Booking.contact_id.in_(contact_ids), *which
     return await unit.all(select(Booking.id).where(*own))
+
+
+def _has_phone(phone: str) -> ColumnElement[bool]:
+    """Return the condition that a body has a phone; a short code or a name may be a part of any body."""
+    if len(phone) < SHORTEST or not phone.startswith("+"):
+        return false()
+    return func.strpos(func.translate(Event.body, SEPARATORS, ""), phone[-ENDING:]) > 0
 
 
 async def _ignore(unit: UnitOfWork, has_phone: ColumnElement[bool]) -> None:

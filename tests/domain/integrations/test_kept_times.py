@@ -160,3 +160,21 @@ async def test_an_erasure_and_an_event_about_a_booking_of_the_contact_wait_for_e
 
     assert reported == []
     assert await CONTACTS.count(office.services) == await BOOKINGS.count(office.services) == 0
+
+
+@pytest.mark.parametrize("sender", ["72345", "e", "+1"])
+async def test_an_erased_contact_of_a_sender_without_a_number_leaves_the_events_of_others(
+    office: Office, sender: str
+) -> None:
+    integration = await office.connect("calcom")
+    async with office.unit() as unit:
+        alerts = await contacts.find_or_create(unit, sender, "inbound_sms")
+    visit = replace(VISIT, phone="+12025723459")
+    await office.post(integration, calcom.booked(visit, uid="1" * 201))
+    await office.work()
+
+    async with office.unit() as unit:
+        await erasure.erase(unit, alerts.id)
+
+    assert await INTEGRATION_EVENTS.only(office.services, "status") == "failed"
+    assert await INTEGRATION_EVENTS.where_not(body="").count(office.services) == 1
