@@ -8,7 +8,7 @@ from strawberry.types.arguments import StrawberryArgumentAnnotation
 
 from app.domain.consent import evidence
 from app.domain.consent.service import MAX_LENGTHS, Evidence
-from app.domain.contacts import models
+from app.domain.contacts import models, queries
 from app.domain.contacts import service as contacts
 from app.domain.conversations import review
 from app.graphql.consents import PATH, ConsentLink, Phone, PhoneConsent
@@ -126,6 +126,7 @@ class OptOutMutation:
         """Make links to the evidence."""
         unit, services = info.context.unit, info.context.services
         normal = await contacts.normalize(unit, phone)
-        token, expires_at = await evidence.make_link(unit, services.exports, normal)
+        contact = await queries.find_by_phone(unit, normal)
+        token, expires_at = await evidence.make_link(unit, services.exports, normal, contact.id if contact else None)
         url = f"{services.settings.public_url}{PATH}/{token}"
         return ConsentLink(url=url, json_url=f"{url}.json", expires_at=expires_at)

@@ -11,6 +11,7 @@ from app.domain.accounts.api_keys import NewKey
 from app.domain.accounts.scopes import ALL
 from app.domain.consent import evidence
 from app.domain.consent.service import Evidence
+from app.domain.contacts import service as contacts
 from app.domain.conversations import review
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
@@ -19,6 +20,7 @@ from app.web import consent_files
 from tests.conftest import unit_of
 from tests.domain.conftest import SetClock
 from tests.factories.accounts import ACCOUNTS, AUDIT_ENTRIES
+from tests.factories.contacts import CONSENTS
 
 pytestmark = pytest.mark.anyio
 
@@ -78,7 +80,24 @@ async def test_a_page_shows_the_state_and_every_record_with_its_evidence(
         "1 record. End of the file.",
     ):
         assert shown in page.text
-    assert await AUDIT_ENTRIES.where(action="consent_link_made").read(services, "subject") == [PHONE]
+
+
+async def test_the_audit_log_names_the_contact_of_the_evidence_and_no_phone(
+    http: httpx2.AsyncClient, services: Services, account: Opened
+):
+    await links_of(http, account.svc_key)
+    async with unit_of(services, owner(account)) as unit:
+        contact = await contacts.create(unit, {"phone": PHONE})
+        await review.record_opt_out(unit, contact.id, Evidence("letter", "Stop."))
+    await links_of(http, account.svc_key)
+
+    made = await AUDIT_ENTRIES.where(action="consent_link_made").read(services, "subject", "details")
+    consent_ids = [await CONSENTS.only(services, "id")]
+    assert [tuple(row) for row in made] == [
+        ("", {"consent_ids": []}),
+        (f"contact {contact.id}", {"consent_ids": consent_ids}),
+    ]
+    assert PHONE[1:] not in str(await AUDIT_ENTRIES.texts(services))
 
 
 async def test_a_json_file_has_the_same(http: httpx2.AsyncClient, account: Opened, revoked: None, services: Services):

@@ -84,9 +84,15 @@ async def find(unit: UnitOfWork, phone: str) -> PhoneConsent:
     return PhoneConsent(phone, suppression, hold, await opt_in_requests.find_open(unit, phone))
 
 
-async def make_link(unit: UnitOfWork, seal: Seal, phone: str) -> tuple[str, datetime]:
-    """Return a token that downloads the evidence of an E.164 phone, and the time at which it ends."""
-    await audit.record(unit, AuditAction.consent_link_made, phone)
+async def make_link(unit: UnitOfWork, seal: Seal, phone: str, contact_id: int | None = None) -> tuple[str, datetime]:
+    """Return a token that downloads the evidence of an E.164 phone, and the time at which it ends.
+
+    Audit entries are never deleted, so that they name the contact, if one has the phone, and the newest consent record,
+    but not the phone.
+    """
+    newest = [record.id for record in await queries.list_latest(unit, phone, None, 1)]
+    subject = f"contact {contact_id}" if contact_id else ""
+    await audit.record(unit, AuditAction.consent_link_made, subject, consent_ids=newest)
     return LINKS.close(seal, unit.actor, phone, unit.clock.now())
 
 
