@@ -6,7 +6,7 @@ The caller holds the lock of the contact with the phone, so that a phone has one
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import Select, delete, func, select, tuple_, update
 
 from app.domain.consent.models import OptInOutcome, OptInRequest
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -40,11 +40,18 @@ async def end(unit: UnitOfWork, phones: Sequence[str], outcome: OptInOutcome) ->
     await unit.execute(ended.values(outcome=outcome, ended_at=unit.clock.now()))
 
 
-async def forget(unit: UnitOfWork, phone: str) -> None:
-    """Delete the requests of a phone whose contact is erased, except confirmed ones, which are evidence of consent."""
+async def forget(unit: UnitOfWork, phone: str, texts: Select[str, int]) -> None:
+    """Delete the requests of a contact that is erased, except confirmed ones, which are evidence of consent.
+
+    They are those of its phone, and those of its `texts`, given by their senders and ids: it had another phone before,
+    or another contact was merged into it.
+    """
     unconfirmed = OptInRequest.outcome.is_distinct_from(OptInOutcome.confirmed)
-    own = OptInRequest.account_id == unit.actor.account_id, OptInRequest.phone == phone
-    await unit.execute(delete(OptInRequest).where(*own, unconfirmed))
+    own = OptInRequest.account_id == unit.actor.account_id, unconfirmed
+    asked = tuple_(OptInRequest.phone, OptInRequest.message_id).in_(texts)
+    for of_contact in (OptInRequest.phone == phone, asked):
+        forgotten = delete(OptInRequest).where(*own, of_contact)
+        await unit.execute(forgotten.execution_options(synchronize_session=False))
 
 
 def _own(unit: UnitOfWork, phone: str) -> Select[OptInRequest]:

@@ -45,7 +45,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     await integrations.lock(unit, contact_id)
     contact = await contacts.get(unit, contact_id, lock=True)
     await opt_outs.close_hold(unit, contact, SuppressionReason.contact_deleted)
-    await opt_in_requests.forget(unit, contact.phone)
+    await opt_in_requests.forget(unit, contact.phone, messages.received_from(unit, contact_id))
     deleted = await messages.lock_all(unit, contact_id)
     await campaigns.forget(unit, contact_id, await messages.refund_unsent(unit, contact_id))
     await integrations.forget(unit, contact)

@@ -83,6 +83,12 @@ def ids_of(unit: UnitOfWork, contact_id: int) -> Select[int]:
     return select(Message.id).where(_is_of(unit, contact_id))
 
 
+def received_from(unit: UnitOfWork, contact_id: int) -> Select[str, int]:
+    """Return a query of the senders and ids of the messages from a contact, which may have had other phones."""
+    inbound = Message.direction == Direction.inbound
+    return select(Message.from_number, Message.id).where(_is_of(unit, contact_id), inbound)
+
+
 async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     """Delete every message of a contact, and its receipts. Carriers delete their copies after the commit."""
     await _record_inbound_ids(unit, contact_id)

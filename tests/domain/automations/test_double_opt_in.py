@@ -14,8 +14,11 @@ from app.domain.automations.runner import AutomationRunner
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.consent import evidence
 from app.domain.consent.service import Evidence
+from app.domain.contacts import service as contacts
 from app.domain.conversations import review
+from app.domain.erasure import merging
 from app.domain.erasure import service as erasure
+from app.domain.erasure.merging import Merge
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
@@ -220,3 +223,52 @@ async def test_of_the_requests_of_an_erased_contact_only_confirmed_ones_are_kept
         await erasure.erase(unit, await CONTACTS.only(services, "id"))
 
     assert await REQUESTS.read(services, "outcome") == kept
+
+
+@pytest.mark.parametrize("confirmed", [False, True])
+async def test_the_erasure_of_a_contact_with_a_new_phone_keeps_only_confirmed_requests_of_the_former_one(
+    say: Say, services: Services, unit_for: UnitFor, account: Opened, confirmed: bool
+) -> None:
+    await say("join", *["YES"] * confirmed)
+    id = await CONTACTS.only(services, "id")
+    async with unit_for(account) as unit:
+        await contacts.update(unit, id, {"phone": "+12025550199"})
+
+    async with unit_for(account) as unit:
+        await erasure.erase(unit, id)
+
+    assert await REQUESTS.read(services, "phone", "outcome") == [(PHONE, "confirmed")] * confirmed
+
+
+async def test_the_erasure_of_a_contact_forgets_the_request_of_one_that_was_merged_into_it(
+    say: Say, services: Services, unit_for: UnitFor, account: Opened, work: Callable[[], Awaitable[None]]
+) -> None:
+    await say("join")
+    await work()
+    other = await CONTACTS.only(services, "id")
+    async with unit_for(account) as unit:
+        into = (await contacts.create(unit, {"phone": "+12025550199"})).id
+        shown = await merging.preview(unit, Merge(into, other))
+    async with unit_for(account) as unit:
+        await merging.merge(unit, Merge(into, other), shown.preview_id)
+    assert await REQUESTS.read(services, "phone") == [PHONE]
+
+    async with unit_for(account) as unit:
+        await erasure.erase(unit, into)
+
+    assert await REQUESTS.count(services) == 0
+
+
+async def test_the_erasure_of_a_contact_keeps_the_request_of_the_person_who_has_its_former_phone_now(
+    say: Say, services: Services, unit_for: UnitFor, account: Opened
+) -> None:
+    await say("Hi")
+    former = await CONTACTS.only(services, "id")
+    async with unit_for(account) as unit:
+        await contacts.update(unit, former, {"phone": "+12025550199"})
+    await say("join")
+
+    async with unit_for(account) as unit:
+        await erasure.erase(unit, former)
+
+    assert await REQUESTS.read(services, "phone", "outcome") == [(PHONE, None)]
