@@ -38,12 +38,13 @@ def prepare(candidate: Candidate, wanted: Import) -> Candidate:
 async def apply(unit: UnitOfWork, candidates: Sequence[Candidate], wanted: Import) -> list[Line]:
     """Add and change contacts, each with its events; return the lines of the report. A dry run changes nothing."""
     phones = [each.phone for each in candidates]
-    suppressed = await consents.find_suppressed(unit, phones)
     known = await _lock(unit, phones)
+    suppressed = await consents.find_suppressed(unit, phones)
     new = [_mark(each.contact, suppressed) for each in candidates if each.phone not in known]
     if not wanted.dry_run:
         new = await additions.add_many(unit, new, _events_of)
         known |= await _lock(unit, set(phones) - known.keys() - {each.phone for each in new})
+        suppressed = await consents.find_suppressed(unit, phones)  # opt-outs of the phones wait from now on
     added = {each.phone: each for each in new}
     outcomes = dict.fromkeys(added, Outcome.created)
     outcomes |= await _update(unit, [each for each in candidates if each.phone in known], known, wanted)

@@ -11,6 +11,7 @@ import orjson
 from anyio import to_thread
 from sqlalchemy import CursorResult, select, text
 
+from app.domain.contacts import sql
 from app.domain.contacts.models import Contact, ContactStatus, PipelineStage
 from app.domain.events import outbox
 from app.domain.events.outbox import EventText
@@ -82,6 +83,8 @@ async def add_many(
 ) -> list[AddedContact]:
     """Add contacts with their events; return those added, without phones that the account already has.
 
+    One whose phone opts out meanwhile is added as opted out.
+
     A thread calls `events_of` while PostgreSQL adds the contacts, which have their ids by then. It is none of those of
     asyncio, which may read files for seconds while a transaction waits here. Both are awaited before either fails, so
     that no statement runs after the end of the transaction.
@@ -99,8 +102,21 @@ async def add_many(
         raise events
     for contact in contacts:
         contact.id = contact.id if contact.id in added else 0
-    await outbox.record_texts(unit, [event for event in events if event.contact_id in added])
+    silent = await _opt_out_suppressed(unit, contacts)
+    right = added - {contact.id for contact in silent}
+    rewritten = _write_events(silent, events_of)
+    await outbox.record_texts(unit, [event for event in events if event.contact_id in right] + rewritten)
     return [contact for contact in contacts if contact.id]
+
+
+async def _opt_out_suppressed(unit: UnitOfWork, contacts: Sequence[AddedContact]) -> list[AddedContact]:
+    """Opt out the added contacts whose phones have opted out meanwhile; return those."""
+    ids = [contact.id for contact in contacts if contact.id]
+    late = {*(await unit.execute(text(sql.opt_out_suppressed(":ids")), {"ids": ids})).scalars()}
+    silent = [contact for contact in contacts if contact.id in late]
+    for contact in silent:
+        contact.status = ContactStatus.opted_out
+    return silent
 
 
 async def _add(unit: UnitOfWork, contacts: Sequence[AddedContact], now: datetime) -> Set[int]:

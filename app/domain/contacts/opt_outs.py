@@ -81,8 +81,14 @@ async def record_opt_in(unit: UnitOfWork, contact_id: int, evidence: Evidence) -
 
 
 async def revoke(unit: UnitOfWork, phone: str, evidence: Evidence) -> Contact | None:
-    """Record an opt-out of an E.164 phone, whether or not a contact has it; return that contact."""
+    """Record an opt-out of an E.164 phone, whether or not a contact has it; return that contact.
+
+    A transaction that gives the phone to a contact at the same time ends before, or finds the opt-out.
+    """
     contact = await queries.find_by_phone(unit, phone, lock=True)
+    if contact is None:
+        await queries.hold_additions(unit)
+        contact = await queries.find_by_phone(unit, phone, lock=True)
     if contact is not None:
         return await record_opt_out(unit, contact.id, evidence)
     await consent.suppress(unit, phone, _keyword(evidence), SuppressionReason.recorded, evidence.checked(unit))
@@ -135,7 +141,11 @@ async def expire_holds(unit: UnitOfWork, limit: int = 100) -> list[int]:
 
 
 async def find_status(unit: UnitOfWork, phone: str) -> ContactStatus:
-    """Return the status of a contact with a phone, without regard to holds."""
+    """Return the status of a contact with a phone, without regard to holds.
+
+    It is read after the contact was added or `queries.hold_additions`: an opt-out that is recorded meanwhile would be
+    missed otherwise.
+    """
     suppressed = await consents.find_suppression(unit, phone)
     return ContactStatus.opted_out if suppressed else ContactStatus.active
 

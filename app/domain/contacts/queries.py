@@ -24,6 +24,7 @@ from sqlalchemy import (
     select,
     true,
 )
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import aliased
 
 from app.domain.contacts import custom_fields
@@ -221,6 +222,16 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Contact:
 async def find_by_phone(unit: UnitOfWork, phone: str, *, lock: bool = False) -> Contact | None:
     """Return the contact with an E.164 phone."""
     return await unit.one(_own(unit, lock=lock).where(Contact.phone == phone))
+
+
+async def hold_additions(unit: UnitOfWork) -> None:
+    """Wait for transactions that add contacts of the account, and let no other one add any until the end of this one.
+
+    Each addition changes the total of the account. Who adds a contact reads the suppressions of its phone afterwards.
+    """
+    first = insert(ContactTotal).values(account_id=unit.actor.account_id, total=0)
+    await unit.execute(first.on_conflict_do_nothing())
+    await unit.one(_total(unit).with_for_update(key_share=True))
 
 
 async def find_exact(unit: UnitOfWork, phone: str | None, email: str | None) -> Sequence[Contact]:

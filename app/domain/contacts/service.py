@@ -156,6 +156,7 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     if holder is not None:
         raise Conflict(reason=f"A contact with {phone} exists: id {holder.id}.")
     await opt_outs.close_hold(unit, contact, SuppressionReason.phone_changed)
+    await queries.hold_additions(unit)
     contact.status = await opt_outs.find_status(unit, phone)
     contact.phone, contact.phone_changed_at = phone, func.clock_timestamp()  # later than every enrollment before
     try:
@@ -185,14 +186,15 @@ def _details(contact: Contact) -> tuple[Any, ...]:
 
 
 async def _insert(unit: UnitOfWork, values: dict[str, Any], wanted: ContactStatus | None = None) -> Contact | None:
-    status = await opt_outs.find_status(unit, values["phone"])
-    row = {"account_id": unit.actor.account_id, "status": status, **values}
+    row = {"account_id": unit.actor.account_id, "status": ContactStatus.active, **values}
     row["custom_fields"] = custom_fields.merge({}, values.get("custom_fields", {}))
     added = await unit.execute(
         insert(Contact).values(row).on_conflict_do_nothing(index_elements=["account_id", "phone"]).returning(Contact)
     )
     contact = cast("Contact | None", added.scalar_one_or_none())
     if contact is not None:
+        contact.status = await opt_outs.find_status(unit, contact.phone)
+        await unit.save(contact)
         outbox.record(unit, replace(NewContact.of(contact), status=wanted or contact.status), contact.id)
         await _set_status(unit, contact, wanted)
     return contact

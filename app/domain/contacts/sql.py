@@ -2,6 +2,8 @@
 
 from collections.abc import Container
 
+from app.domain.consent import sql as consent
+
 PERSON = "c.first_name, c.last_name, c.email"
 """The columns that identify a contact in events, besides its phone."""
 
@@ -31,6 +33,18 @@ ON CONFLICT (account_id, phone) DO UPDATE SET phone = excluded.phone
 RETURNING id, account_id, phone, pipeline_stage, source, status, created_at, xmax = 0 AS is_new
 """
 """Add the contacts of the accounts `$1` with the phones `$2`; lock and return the existing ones too."""
+
+
+def opt_out_suppressed(ids: str) -> str:
+    """Return the statement that opts out the added contacts of some ids whose phones have opted out by now.
+
+    Those that add contacts run it after the addition: a recorded opt-out waits for it, or is committed before.
+    """
+    return f"""
+UPDATE contacts c SET status = 'opted_out'
+WHERE c.id = ANY(CAST({ids} AS bigint[])) AND c.status = 'active' AND {consent.is_suppressed("c.account_id", "c.phone")}
+RETURNING c.id
+"""
 
 
 def join(contact_id: str) -> str:

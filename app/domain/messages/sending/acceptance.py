@@ -53,6 +53,8 @@ FROM unnest($1::text::bigint[], $2::text::text[], $3::bigint[], $4::text[], $5::
 ORDER BY r.place
 """
 
+OPT_OUT_SUPPRESSED = contacts.opt_out_suppressed("$1::text")
+
 DEBITS = "SELECT account_id, id AS message_id, credits, balance_after, actor, $1::timestamptz AS created_at FROM sends"
 ATTESTATIONS = """
   SELECT account_id, to_number AS phone, method, id AS message_id, actor, $1::timestamptz AS at
@@ -290,8 +292,10 @@ class Batch:
         added: dict[tuple[int, str], AddedContact] = {}
         if unknown:
             wanted = [each.request.account_id for each in unknown], [each.to for each in unknown]
-            rows = itertools.starmap(AddedContact, await connection.fetch(contacts.ADD, *wanted))
-            added = {(row.account_id, row.phone): row for row in rows}
+            rows = [AddedContact(*row) for row in await connection.fetch(contacts.ADD, *wanted)]
+            late = await connection.fetch(OPT_OUT_SUPPRESSED, integers(row.id for row in rows if row.is_new))
+            silent = {row["id"]: "opted_out" for row in late}
+            added = {(row.account_id, row.phone): row._replace(status=silent.get(row.id, row.status)) for row in rows}
         for each in self.accepted:
             known = each.row.contact_id
             each.contact_id = added[each.request.account_id, each.to].id if known is None else known
