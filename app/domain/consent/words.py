@@ -6,7 +6,7 @@ All are normalized as by `recognition.normalize`: lower case, no accents or apos
 import re
 
 OPT_OUT_WORDS = {
-    "en": "stop stopall unsubscribe cancel end quit revoke optout remove td unsub stop2end stop2quit stop2stop",
+    "en": "stop stopall unsubscribe cancel end endall quit revoke optout remove td unsub stop2end stop2quit stop2stop",
     "es": "alto parar pare paren basta baja cancelar cancela terminar detener salir eliminar remover desuscribir "
     "desuscribirme desuscribirse darmedebaja",
     "fr": "arret arreter arretez arrete stoppez desabonner desabonnez desabonnement desinscrire desinscription "
@@ -105,6 +105,7 @@ def _phrases(block: str) -> str:
 HOLD_WORDS = _phrases("""
     no more|no mas|enough( already)?|para|fin|exit|leave|spam|knock it off|(quit|end) (it|this)
     delete( all)?|cancel all|dnd|do not disturb|blocked?|blocking
+    dnc( me| list)?|un ?enroll?|discontinue( this| all| service)?
 """)
 """Whole messages that may mean stop."""
 
@@ -140,7 +141,7 @@ DEMANDS = _phrases(r"""
     (stop|quit|cease|discontinue|end|cancel|disable|halt|terminate|suspend|turn off){THE} {TEXTS}\b
     (?<!have )(?<!has )(?<!had )(?<!get )(?<!got )(?<!see )(?<!are )no more{THE} ({TEXTS}|harassment)\b
     (stop|quit|cease) (receiving|getting){THE} ({TEXTS}|these|this|them|those)\b
-    (stop|quit) (sending|send)( me| us| out)?({END}|{THE} {TEXTS}\b)
+    (stop|quit|cease|discontinue) (sending|send)( me| us| out)?({END}|{THE} {TEXTS}\b)
     (stop|quit) (sending|send)( me| us| out)? (these|this|those|them|it|that|any\w*|stuff|crap|shit|things)\b
     stop (for good|for now|forever|today|permanently|completely|everything)
     {START}stop (it|this|these|them|that|all of (it|this|these)){END}
@@ -154,7 +155,7 @@ DEMANDS = _phrases(r"""
     (unsub|unsubscribe|unsubscribing|i (have |already )*unsubscribed(?! by))\b
     (opt(ed|ing)? ((me|us|my number|this number) )?out|optout)\b(?! of| by)
     opt(ed|ing)? (me |us )?out of{THE} ({LIST}|this|these|everything|all|receiving|getting|being|future)\b
-    (remov(e|ing)|delet(e|ing)|erase|exclude|unlist|unenroll|unregister|deregister) (\w+ and )?{ME}\b(?! {BUSINESS})
+    (remov(e|ing)|delet(e|ing)|erase|exclude|unlist|unenroll?|unregister|deregister) (\w+ and )?{ME}\b(?! {BUSINESS})
     (removal|remove|take) (from|off)( of)?{THE} {LIST}\b
     (take|pull|get|cross|scratch|strike|drop|keep|leave) {ME} (off|out|of)( of| from)?{THE} {LIST}\b
     (take|get) {ME} off( of)?( this| it| here)?( now| today| asap)?{END}
@@ -199,6 +200,7 @@ HOLDS = _phrases(r"""
     {NOT} (call|ring|phone|email)( (me|us|this number|here))? (again|anymore|ever)\b
     {START}(stop|quit) (calling|ringing|emailing|asking|wasting|pressuring|pushing|following up|sending){NOTEXT}
     {START}(stop|quit) \w+ing (me|us|my)\b{NOTEXT}
+    {START}((i|we) )?want out( (now|already|asap))?( of{THE} {LIST}\b| of (this|these|it){END}|{END})
     opt(ed|ing)? (me |us )?out of|(cancel|end)( (my|the|this))? (subscription|membership)
     (this is|its|thats|of) harassment|(you are|youre|your|keep) harassing|tcpa\b|(sue|suing) {YOU}\b|(ftc|fcc)\b
     report(ed|ing)? ({YOU}|as (spam|junk)|this (number|text|as))\b|block(ed|ing)? ({YOU}|this number|your number)\b
