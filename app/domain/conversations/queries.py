@@ -156,6 +156,12 @@ async def lock_many(unit: UnitOfWork, ids: Sequence[int]) -> Sequence[Conversati
     return await unit.all(_own(unit, lock=True).where(Conversation.id.in_(ids)).order_by(Conversation.id))
 
 
+async def lock_of_contacts(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
+    """Lock the conversations with contacts, in the order of their ids."""
+    own = _own(unit).where(records.among(Conversation.contact_id, contact_ids)).order_by(Conversation.id)
+    await unit.all(own.with_only_columns(Conversation.id).with_for_update())
+
+
 async def lock_doubtful(unit: UnitOfWork, contact_ids: Sequence[int]) -> Sequence[Conversation]:
     """Return the conversations with contacts whose reply may be an opt-out, in the order of their ids, locked."""
     of_contacts = _own(unit, lock=True).where(OPT_OUT, records.among(Conversation.contact_id, contact_ids))

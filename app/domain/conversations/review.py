@@ -90,6 +90,5 @@ async def settle_many(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
 async def expire(unit: UnitOfWork) -> int:
     """Turn the expired holds of the actor's account into opt-outs; return their number."""
     expired = await opt_outs.expire_holds(unit)
-    for contact_id in expired:
-        await settle(unit, contact_id)
+    await settle_many(unit, expired)
     return len(expired)

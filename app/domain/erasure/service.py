@@ -10,6 +10,7 @@ from app.domain.consent.models import SuppressionReason
 from app.domain.contacts import loading, opt_outs
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact
+from app.domain.conversations import queries as conversations
 from app.domain.crm import erasure as crm
 from app.domain.events import erasure as events
 from app.domain.integrations import erasure as integrations
@@ -27,11 +28,12 @@ class Erased:
 
 
 async def lock(unit: UnitOfWork, contact_ids: Sequence[int]) -> None:
-    """Lock contacts that one transaction erases, and their messages, each in the order of their ids, as others do."""
+    """Lock contacts that one transaction erases, their messages and conversations, each by their ids, as others do."""
     await billing.lock(unit)
     await integrations.lock(unit, *contact_ids)
     await loading.lock_many(unit, Contact.id.in_(contact_ids))
     await messages.lock_all(unit, *contact_ids)
+    await conversations.lock_of_contacts(unit, contact_ids)
 
 
 async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
