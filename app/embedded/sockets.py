@@ -44,4 +44,5 @@ def _remove_abandoned() -> None:
 
 def _is_left_over(entry: Path) -> bool:
     """Return whether a file was left by a server; a folder with any other file is not removed."""
-    return entry.is_socket() or entry.name.endswith(".lock") or entry.name == PROGRAMS
+    is_known = entry.is_socket() or entry.name.endswith(".lock") or entry.name == PROGRAMS
+    return is_known or not os.path.lexists(entry)  # a server of a killed run may remove its socket meanwhile

@@ -17,7 +17,6 @@ from redis import Redis
 
 from app.embedded.errors import DataInUse, EmbeddedError, NotBundled, OtherMajorVersion, ServerFailed
 from app.embedded.servers import Servers
-from app.embedded.sockets import PREFIX
 from tests.embedded.conftest import Launch, Start
 from tests.embedded.probes import ask, servers_of
 from tests.waiting import block_until
@@ -277,16 +276,6 @@ def test_the_sockets_of_a_killed_run_are_removed_by_the_next_start_on_any_data(
 
     assert not abandoned.exists()
     assert sockets.exists()
-
-
-def test_a_folder_with_the_name_of_sockets_and_another_content_is_left_alone(tmp_path: Path, start: Start) -> None:
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/tmp"))
-    (folder / "letter.txt").touch()
-
-    start(tmp_path, database_url="given", redis_url="given")
-
-    assert (folder / "letter.txt").exists()
-    shutil.rmtree(folder)
 
 
 def test_a_start_that_was_killed_half_way_is_made_good_by_the_next(tmp_path: Path, start: Start) -> None:
