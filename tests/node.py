@@ -1,6 +1,7 @@
 """Node from the development packages, and npm packages for it."""
 
 import fcntl
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,6 +30,16 @@ def install(sources: Path) -> Path:
             _download(folder)
             stamp.write_text(lock)
     return folder
+
+
+def provide(script: Path, folder: Path) -> Path:
+    """Copy a script to a folder of packages, unless it is there; return the copy, which other processes may run."""
+    copy = folder / script.name
+    if not copy.exists() or copy.read_bytes() != script.read_bytes():
+        part = folder / f"{script.name}.{os.getpid()}"
+        shutil.copy(script, part)
+        part.replace(copy)
+    return copy
 
 
 def _download(folder: Path) -> None:

@@ -1,13 +1,12 @@
 """Chromium out of an npm package, and the built dashboard."""
 
-import shutil
 import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from playwright.async_api import Browser, Playwright
 
-from tests.node import BUILD, NODE, install
+from tests.node import BUILD, NODE, install, provide
 
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(__file__).parent
@@ -40,7 +39,7 @@ def install_packages() -> Path:
     """Install the packages of the browser tests, and unpack Chromium; return their folder."""
     folder = install(SOURCES)
     if not FOLDER.exists():
-        shutil.copy(SOURCES / "chromium.mjs", folder)
+        provide(SOURCES / "chromium.mjs", folder)
         (folder / "unpack.mjs").write_text(UNPACK)
         subprocess.run([NODE, folder / "unpack.mjs", FOLDER], check=True, timeout=60)
     return folder

@@ -23,6 +23,8 @@ from tests.peers.stripe import serving as serving_peer
 pytestmark = pytest.mark.anyio
 
 DAY = timedelta(days=1)
+SPENT_ON = 10**9
+"""The first of the ids of texts of past days, which are those of no text of a test."""
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ async def deliver(peer: StripePeer, screen: Screen) -> None:
 async def spend(services: Services, account: Opened, *credits: int) -> None:
     """Insert a debit for each of the last days."""
     for days, each in enumerate(credits):
-        await debit_at(services, account.account_id, each, datetime.now(UTC) - days * DAY, 100 + days)
+        await debit_at(services, account.account_id, each, datetime.now(UTC) - days * DAY, SPENT_ON + days)
 
 
 async def test_the_spending_is_a_chart_by_day_week_and_month(
@@ -164,7 +166,7 @@ async def test_the_ledger_is_filtered_by_the_address_and_leads_to_the_text(
         services, account_id=account.account_id, name="Spring", body="", audience={}, created_by=""
     )
     await CAMPAIGN_RECIPIENTS.insert(
-        services, campaign_id=campaign_id, account_id=account.account_id, state="sent", message_id=102
+        services, campaign_id=campaign_id, account_id=account.account_id, state="sent", message_id=SPENT_ON + 2
     )
     screen = await windows.owner(account)
     page = screen.page

@@ -1,7 +1,6 @@
 """Connecting an application in a real browser that runs no JavaScript."""
 
 import asyncio
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from app.services import Services
 from app.settings import Settings
 from tests.conftest import unit_of
 from tests.graphql.live import serving
-from tests.node import BUILD, NODE, install
+from tests.node import BUILD, NODE, install, provide
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +41,7 @@ async def browse(*arguments: str) -> dict[str, Any]:
     """Run the browser; return what it saw."""
     folder = install(SOURCES)
     for program in SOURCES.glob("*.mjs"):
-        shutil.copy(program, folder)
+        provide(program, folder)
     node = await asyncio.create_subprocess_exec(
         NODE, folder / "connect.mjs", BUILD / "chromium", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

@@ -96,10 +96,10 @@ async def test_an_operation_is_completed_run_and_explained_by_keyboard(
         """Run the operation; a second press of the keys would stop one that is not answered yet."""
         await screen.page.keyboard.press("Control+Enter")
         with suppress(PlaywrightTimeout):
-            await response.wait_for(timeout=10_000)
+            await response.wait_for(timeout=40_000)
         return await response.count() > 0
 
-    await until(is_answered, 30)
+    await until(is_answered, 120)
 
     assert "script-src 'self';" in answer.headers["content-security-policy"]
     await screen.page.get_by_role("button", name="Show Documentation Explorer").click()

@@ -10,6 +10,7 @@ from playwright.async_api import Route, expect
 
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.test_inbox_team import add_colleague
 from tests.factories.accounts import ACCOUNTS, API_KEYS, AUDIT_ENTRIES, USERS
 from tests.factories.webhooks import WEBHOOK_DELIVERIES, WEBHOOK_SUBSCRIPTIONS, add_delivery
 from tests.graphql.live import Scene, Served
@@ -79,7 +80,8 @@ async def test_times_are_shown_in_the_zone_and_the_language_that_a_person_choose
         await page.get_by_role("option", name=option).click()
         await expect(page.get_by_role("combobox", name=label)).to_have_value(option)
     await screen.check(pictures, "profile-place")
-    await USERS.change(scene.services, last_active_at=NOON)
+    ben_id = await add_colleague(scene, account)
+    await USERS.where(id=ben_id).change(scene.services, last_active_at=NOON)
     await screen.open("/settings/people")
     shown = page.locator('time[datetime^="2026-01-02T12:00"]')
 

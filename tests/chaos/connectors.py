@@ -188,7 +188,7 @@ class Exchange:
             await weather.pool.execute(statement)
         weather.workers = [weather.start("worker") for _ in weather.workers]
         try:
-            await weather.settle(UNSETTLED, 120)
+            await weather.settle(UNSETTLED, 160)
         except AssertionError as error:
             error.add_note("\n".join(str(tuple(row)) for row in await weather.pool.fetch(STATE)))
             raise

@@ -1,7 +1,6 @@
 """The 61 audits of GraphQL over HTTP, by the reference implementation's own tool, against a live server."""
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -12,18 +11,19 @@ import uvicorn
 
 from app.main import create_app
 from app.services import Services
-from tests.node import NODE, install
+from tests.node import NODE, install, provide
 from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
 SOURCES = Path(__file__).with_name("audits")
+AUDITS_SECONDS = 120.0
 
 
 @pytest.fixture(scope="session")
 def audits() -> Path:
     """Install the audits; return their program."""
-    return Path(shutil.copy(SOURCES / "audit.mjs", install(SOURCES)))
+    return provide(SOURCES / "audit.mjs", install(SOURCES))
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ async def address(services: Services) -> AsyncGenerator[str]:
 
 async def test_all_61_audits_of_graphql_over_http_pass(audits: Path, address: str):
     node = await asyncio.create_subprocess_exec(NODE, audits, address, stdout=subprocess.PIPE)
-    output, _ = await within("the client to end", node.communicate())
+    output, _ = await within("the client to end", node.communicate(), AUDITS_SECONDS)
     results = orjson.loads(output)
 
     assert {result["name"]: result["reason"] for result in results if result["status"] != "ok"} == {}

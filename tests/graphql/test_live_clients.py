@@ -1,7 +1,6 @@
 """The reference clients in JavaScript: graphql-ws and graphql-sse."""
 
 import asyncio
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import orjson
 import pytest
 
 from tests.graphql.live import Scene, Served
-from tests.node import NODE, install
+from tests.node import NODE, install, provide
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +19,7 @@ PATIENCE_SECONDS = 60
 @pytest.fixture(scope="session")
 def client() -> Path:
     """Install the clients; return the program that uses them."""
-    return Path(shutil.copy(SOURCES / "client.mjs", install(SOURCES)))
+    return provide(SOURCES / "client.mjs", install(SOURCES))
 
 
 @pytest.mark.parametrize("kind", ["ws", "sse"])

@@ -1,7 +1,6 @@
 """Clients that others wrote, in TypeScript: the SDKs in both eras, their sign-in, and the Inspector."""
 
 import asyncio
-import shutil
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from subprocess import PIPE
@@ -14,7 +13,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings import Settings
 from tests.graphql.live import serving
-from tests.node import NODE, install
+from tests.node import NODE, install, provide
 from tests.oauth.person import Person
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +42,7 @@ def installed() -> Path:
     """Install the clients; return their folder."""
     folder = install(SOURCES)
     for script in SOURCES.glob("*.mjs"):
-        shutil.copy(script, folder)
+        provide(script, folder)
     return folder
 
 

@@ -1,7 +1,6 @@
 """Clients that others wrote: each discovers the server, has a person sign in on the page, calls and refreshes."""
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -22,7 +21,7 @@ from app.settings import Settings
 from tests.conftest import unit_of
 from tests.e2e.processes import free_port
 from tests.graphql.live import serving
-from tests.node import NODE, install
+from tests.node import NODE, install, provide
 from tests.oauth.applications import AUTHORIZE, REDIRECT, REVOKE, TOKEN
 from tests.oauth.person import Person
 
@@ -54,7 +53,7 @@ def person(account: Opened) -> Person:
 def installed() -> Path:
     """Install the JavaScript clients; return where they are."""
     folder = install(SOURCES)
-    shutil.copy(SOURCES / "connect.mjs", folder)
+    provide(SOURCES / "connect.mjs", folder)
     return folder
 
 

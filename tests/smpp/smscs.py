@@ -1,7 +1,6 @@
 """SMSCs that tests bind to: the npm package `smpp`, in a process of its own."""
 
 import asyncio
-import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,7 @@ from app.providers.carriers.smpp import addresses, text
 from app.providers.carriers.smpp.pdu import Login, ShortMessage
 from app.providers.carriers.smpp.session import Reply, Submitted
 from app.providers.carriers.smpp.statuses import Status
-from tests.node import NODE, install
+from tests.node import NODE, install, provide
 from tests.waiting import block_until, until, within
 
 SOURCES = Path(__file__).with_name("smsc")
@@ -122,4 +121,4 @@ def open_smsc(port: int = 0, password: str = LOGIN.password, tls: Sequence[Path]
 
 @cache
 def _program() -> Path:
-    return Path(shutil.copy(SOURCES / "smsc.mjs", install(SOURCES)))
+    return provide(SOURCES / "smsc.mjs", install(SOURCES))
