@@ -168,6 +168,10 @@ async def test_a_websocket_that_names_no_origin_has_no_session(served: Served, c
 
 
 def _connect(served: Served, cookie: str, origin: Origin | None) -> connect:
-    headers = {"Cookie": cookie}
-    subprotocols = [Subprotocol(PROTOCOL)]
-    return connect(f"ws://{served.address}", origin=origin, subprotocols=subprotocols, additional_headers=headers)
+    return connect(
+        f"ws://{served.address}",
+        origin=origin,
+        subprotocols=[Subprotocol(PROTOCOL)],
+        additional_headers={"Cookie": cookie},
+        open_timeout=PATIENCE_SECONDS,
+    )

@@ -27,6 +27,12 @@ TEXT = {"to": "+12025550143", "message": "Hello", "consent_attested": True}
 SEND = ("tools/call", {"name": "send_sms", "arguments": TEXT})
 
 
+@pytest.fixture(autouse=True)
+def patient_transport(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a request wait for the end of the one with its id that was just answered: all of an assistant have one id."""
+    monkeypatch.setattr(transport, "PATIENCE_SECONDS", PATIENCE_SECONDS)
+
+
 @pytest.fixture
 async def served(settings: Settings, services: Services) -> AsyncGenerator[Served]:
     async with serving(settings.model_copy(update={"mcp_sessions": "on"})) as served:
@@ -120,9 +126,8 @@ async def test_above_the_limit_of_an_account_its_oldest_session_ends(
 
 
 async def test_a_request_with_the_id_of_the_one_that_was_just_answered_is_served(
-    client: httpx2.AsyncClient, account: Opened, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.AsyncClient, account: Opened
 ):
-    monkeypatch.setattr(transport, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     assistant = Assistant(client, account.svc_key)
     session = await begin(assistant)
 

@@ -29,12 +29,14 @@ async def test_the_balance_states_credits_rate_account_type_and_days_left(api: h
     assert [type(value) for value in balance.values()] == [int, float, str, int, int]
 
 
-async def test_the_days_left_are_the_balance_by_the_daily_average(api: httpx2.AsyncClient, services: Services) -> None:
-    for _ in range(10):
-        await api.post("/sms/send", json=SEND)
+async def test_the_days_left_are_the_balance_by_the_daily_average(
+    api: httpx2.AsyncClient, services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await api.post("/sms/send", json=SEND | {"message": "Hello" * 300})
     midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     then = midnight - timedelta(days=2)
     await LEDGER_DAYS.where(type="debit").change(services, day=then.date(), first_text_at=then)
+    monkeypatch.setattr(services.clock, "now", lambda: midnight + timedelta(hours=12))
 
     balance = data(await api.get("/billing/balance"))
 

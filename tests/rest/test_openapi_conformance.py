@@ -31,6 +31,7 @@ from tests.e2e.processes import free_port, is_ready, until
 from tests.oauth.applications import REDIRECT, Application, bearer
 from tests.oauth.browsing import Browsing
 from tests.shared import EMPTY
+from tests.waiting import PATIENCE_SECONDS
 
 CasesOf = Callable[[str, str, GenerationMode], st.SearchStrategy[Case]]
 """Returns what generates the cases of a method and a path."""
@@ -187,7 +188,10 @@ def exchange(case: Case, session: requests.Session, credentials: dict[str, str])
     # JSON Schema knows neither which texts are phones nor which ids are taken; and the check of authentication
     # adds bad credentials of one kind to our good ones of the other.
     answer = case.call_and_validate(
-        session=session, headers=credentials, excluded_checks=[positive_data_acceptance, ignored_auth]
+        session=session,
+        headers=credentials,
+        excluded_checks=[positive_data_acceptance, ignored_auth],
+        timeout=PATIENCE_SECONDS,
     )
     assert (answer.status_code == 401) is (not credentials)
 
