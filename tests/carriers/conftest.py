@@ -34,7 +34,7 @@ from tests.smpp.lines import running
 from tests.smpp.smscs import Smsc, open_smsc
 from tests.waiting import until
 
-TIMEOUT = 2.0
+TIMEOUT = 5.0
 """The time limit of a hand-off in seconds: some are never answered."""
 
 

@@ -191,7 +191,7 @@ SCRIPTS: Mapping[str, dict[str, Any]] = {
 SMPP = Kind(
     "smpp",
     lambda url: (
-        {"host": "127.0.0.1", "port": int(url), "response_seconds": 2},
+        {"host": "127.0.0.1", "port": int(url), "response_seconds": 5},
         {"system_id": "messaging", "password": "secret12"},
     ),
     {

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,9 +35,15 @@ def in_terminal(folder: Path, typed: str, first_start: bool = True, **settings: 
     ) as process:
         os.close(theirs)
         assert process.wait(BOUND_SECONDS) == 0
-        written = os.read(ours, 65_536).decode()
+        written = b"".join(read_all(ours)).decode()
     os.close(ours)
     return written
+
+
+def read_all(terminal: int) -> Iterator[bytes]:
+    """Read what was written to a terminal that is closed on its other side."""
+    with suppress(OSError):  # EIO, where nothing is left
+        yield from iter(lambda: os.read(terminal, 65_536), b"")
 
 
 def test_a_terminal_is_asked_for_company_and_owner(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.e2e.roles import fork_children
 
+Run = Callable[[tuple[str, ...], Path, dict[str, str], Path, Path], None]
 COMMAND = Path(sys.executable).with_name("messaging")
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -26,9 +27,12 @@ def load_early() -> None:
     forkserver._forkserver.ensure_running = lambda: None
 
 
-def begin(arguments: tuple[str, ...], folder: Path, env: Mapping[str, str], output: Path, errors: Path) -> BaseProcess:
-    """Start a command in `folder`, which writes its output and its errors to files."""
-    process = FORKS.Process(target=_run, args=(arguments, folder, dict(env), output, errors), daemon=True)
+def begin(
+    arguments: tuple[str, ...], folder: Path, env: Mapping[str, str], output: Path, errors: Path, run: Run | None = None
+) -> BaseProcess:
+    """Start a command in `folder`, which writes its output and its errors to files; `run` takes the same arguments."""
+    target = run or run_command
+    process = FORKS.Process(target=target, args=(arguments, folder, dict(env), output, errors), daemon=True)
     process.start()
     return process
 
@@ -75,7 +79,8 @@ def run_here(arguments: Sequence[str], folder: Path | str, env: Mapping[str, str
     return 0
 
 
-def _run(arguments: tuple[str, ...], folder: Path, env: dict[str, str], output: Path, errors: Path) -> None:
+def run_command(arguments: tuple[str, ...], folder: Path, env: dict[str, str], output: Path, errors: Path) -> None:
+    """Run a command in this process, which was forked for it; end with its exit code."""
     for number, path in ((1, output), (2, errors)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     fork_children(run_here)

@@ -17,7 +17,7 @@ from typing import TypeVar
 import httpx2
 import psutil
 
-from tests.e2e.commands import begin
+from tests.e2e.commands import Run, begin
 from tests.waiting import block_until
 
 T = TypeVar("T")
@@ -61,10 +61,12 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 class Process:
     """A running `messaging …`; `output` is its output so far."""
 
-    def __init__(self, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str], run: Run | None = None
+    ) -> None:
         self._log = folder / f"{arguments[0]}-{time.monotonic_ns()}.log"
         self._log.touch()
-        self._process = begin(arguments, folder, env, self._log, self._log)
+        self._process = begin(arguments, folder, env, self._log, self._log, run)
         assert self._process.pid
         self.pid = self._process.pid
 
@@ -105,12 +107,12 @@ class Process:
 
 
 @contextmanager
-def starting(folder: Path) -> Iterator[Callable[..., Process]]:
-    """Yield a function that starts `messaging` in a folder; at the end stop what still runs."""
+def starting(folder: Path, run: Run | None = None) -> Iterator[Callable[..., Process]]:
+    """Yield a function that starts `messaging` in a folder, by `run`; at the end stop what still runs."""
     with ExitStack() as stack:
 
         def start(*arguments: str, **settings: object) -> Process:
-            process = Process(folder, arguments, environment(folder, **settings))
+            process = Process(folder, arguments, environment(folder, **settings), run)
             stack.callback(process.end)
             return process
 

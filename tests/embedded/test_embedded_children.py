@@ -11,6 +11,9 @@ from tests.embedded.conftest import Launch
 from tests.embedded.probes import runs, servers_of
 from tests.waiting import block_until
 
+GRACE = 60
+"""The seconds that children have to stop; busy machines are slow."""
+
 NAP = "while :; do sleep 0.05; done"
 
 
@@ -30,7 +33,7 @@ def test_work_in_hand_is_finished_before_the_service_stops(
 ) -> None:
     done = tmp_path / "done"
     worker = f"trap 'sleep 0.3; echo $0 >> {done}; exit 0' TERM; echo up >> {done}; {NAP}"
-    service = launch("service", 5, "web", worker, "worker", worker)
+    service = launch("service", GRACE, "web", worker, "worker", worker)
     block_until(lambda: lines(done) == ["up", "up"])
 
     service.send_signal(number)
@@ -41,7 +44,7 @@ def test_work_in_hand_is_finished_before_the_service_stops(
 
 def test_ctrl_c_reaches_the_parent_alone(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
-    service = launch("service", 5, "web", f"trap 'echo INT >> {got}' INT; {note_term(got)}")
+    service = launch("service", GRACE, "web", f"trap 'echo INT >> {got}' INT; {note_term(got)}")
     block_until(lambda: lines(got) == ["up"])
 
     os.killpg(service.pid, signal.SIGINT)
@@ -52,7 +55,7 @@ def test_ctrl_c_reaches_the_parent_alone(tmp_path: Path, launch: Launch) -> None
 
 def test_a_child_is_started_once_it_is_wanted(tmp_path: Path, launch: Launch) -> None:
     got, wanted = tmp_path / "got", tmp_path / "wanted"
-    service = launch("service", 5, "web", note_term(got), "later", f"echo later >> {got}; {NAP}", WANTED=wanted)
+    service = launch("service", GRACE, "web", note_term(got), "later", f"echo later >> {got}; {NAP}", WANTED=wanted)
     block_until(lambda: lines(got) == ["up"])
 
     wanted.touch()
@@ -99,7 +102,7 @@ def test_a_service_that_was_started_by_nohup_outlives_its_terminal(tmp_path: Pat
 
 def test_the_caller_is_told_once_that_all_children_are_started(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
-    service = launch("service", 5, "web", note_term(got), "worker", note_term(got))
+    service = launch("service", GRACE, "web", note_term(got), "worker", note_term(got))
     block_until(lambda: lines(got) == ["up", "up"])
 
     service.terminate()
@@ -125,7 +128,7 @@ def test_a_child_that_does_not_stop_is_killed_with_all_it_started(tmp_path: Path
 
 def test_a_child_that_is_killed_is_started_again_and_the_others_are_left_alone(tmp_path: Path, launch: Launch) -> None:
     web, worker = tmp_path / "web", tmp_path / "worker"
-    service = launch("service", 5, "web", f"echo $$ >> {web}; {NAP}", "worker", f"echo $$ >> {worker}; {NAP}")
+    service = launch("service", GRACE, "web", f"echo $$ >> {web}; {NAP}", "worker", f"echo $$ >> {worker}; {NAP}")
     block_until(lambda: lines(web) and lines(worker))
 
     os.kill(int(lines(web)[0]), signal.SIGKILL)
@@ -152,7 +155,7 @@ def test_a_child_that_lived_long_is_started_again_after_one_second() -> None:
 
 def test_children_stop_when_their_parent_is_killed(tmp_path: Path, launch: Launch) -> None:
     got = tmp_path / "got"
-    service = launch("service", 5, "worker", note_term(got))
+    service = launch("service", GRACE, "worker", note_term(got))
     block_until(lambda: lines(got) == ["up"])
 
     service.kill()
@@ -165,7 +168,7 @@ def test_a_server_that_dies_is_started_again_and_the_children_are_left_alone(
     data: Path, tmp_path: Path, launch: Launch, name: str, folder: str
 ) -> None:
     got = tmp_path / "got"
-    service = launch("service", 5, "worker", note_term(got), DATA=data)
+    service = launch("service", GRACE, "worker", note_term(got), DATA=data)
     block_until(lambda: lines(got) == ["up"])
     killed = min(servers_of(data, folder), key=lambda each: each.create_time())
     before = set(servers_of(data, folder))
@@ -185,7 +188,7 @@ def test_the_servers_outlive_the_work_of_the_children(data: Path, tmp_path: Path
     got = tmp_path / "got"
     postmaster = f"$(head -1 {data}/postgres/postmaster.pid)"
     work = f"sleep 0.3; test -d /proc/{postmaster} && echo still >> {got}; exit"
-    service = launch("service", 5, "worker", f"trap '{work}' TERM; echo up >> {got}; {NAP}", DATA=data)
+    service = launch("service", GRACE, "worker", f"trap '{work}' TERM; echo up >> {got}; {NAP}", DATA=data)
     block_until(lambda: lines(got) == ["up"])
 
     service.terminate()

@@ -13,7 +13,6 @@ import asyncio
 import base64
 import hashlib
 import itertools
-import re
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -28,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from app.domain.integrations.scheduling import Delivery
+from tests.peers.calls import kind_of
 from tests.peers.limits import Limit
 
 Json = dict[str, Any]
@@ -212,7 +212,7 @@ class HighLevelPeer:
             return self.faults.popleft()
         if call.partition(" ")[2] in self.broken:
             return Fault(500)
-        kind = re.sub(r"(contact|msg)\d+", r"\1", call)
+        kind = kind_of(call)
         if self.failing is None or kind in self.failed:
             return None
         self.failed.add(kind)

@@ -9,12 +9,14 @@ from uuid import uuid4
 
 import orjson
 
+from app.bootstrap import smpp
 from app.bootstrap.smpp import Binds
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.e2e.commands import run_command
 from tests.factories.carriers import add_connection
 from tests.factories.messages import MESSAGES
 from tests.factories.tables import Rows
@@ -73,6 +75,12 @@ class Line:
             return await MESSAGES.where(direction="outbound").only(self.services, "status") == status
 
         await until(has_status)
+
+
+def run_with_long_leases(*given: Any) -> None:
+    """Run a command whose leases last for an hour: on a busy machine a living process may not renew a short one."""
+    smpp.LEASE_SECONDS = 3600.0
+    run_command(*given)
 
 
 @asynccontextmanager

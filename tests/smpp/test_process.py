@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import SECRET
 from tests.e2e.processes import Process, starting
-from tests.smpp.lines import Line
+from tests.smpp.lines import LEASES, Line, run_with_long_leases
 from tests.smpp.smscs import Smsc
 from tests.waiting import until
 
@@ -35,7 +35,7 @@ async def test_another_process_binds_after_a_kill_and_unbinds_when_it_is_stopped
         "MESSAGING_ENVIRONMENT": "development",
         "MESSAGING_SECRET_KEY": SECRET,
     }
-    with starting(tmp_path) as start:
+    with starting(tmp_path, run_with_long_leases) as start:
         first = start("smpp", **settings)
         await until(lambda: smsc.all("bind"), PATIENCE_SECONDS)
         second = start("smpp", **settings)
@@ -43,6 +43,8 @@ async def test_another_process_binds_after_a_kill_and_unbinds_when_it_is_stopped
         assert len(smsc.all("bind")) == 1
 
         first.kill()
+        assert len(smsc.all("bind")) == 1
+        await LEASES.age(line.services, "held_until", hours=1)
         await until(lambda: len(smsc.all("bind")) == 2, PATIENCE_SECONDS)
         await line.send("After the kill")
         await line.until_status("sent")

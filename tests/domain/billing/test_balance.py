@@ -14,6 +14,7 @@ from app.domain.billing.queries import Balance, daily_average, days_left
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.domain.conftest import NOON, SetClock
 from tests.factories.billing import LEDGER_ENTRIES, debit_at, refund_debits
 
 
@@ -52,10 +53,17 @@ async def test_a_new_account_has_no_spending_and_the_maximum_of_days_left(unit: 
     assert balance == Balance(1000, Decimal("0.0100"), "USD", "prepaid", 0, 9999, None)
 
 
+@pytest.fixture
+def unit(unit: UnitOfWork) -> UnitOfWork:
+    """Provide a unit of work at noon: no day ends during a test."""
+    unit.clock = SetClock(NOON)
+    return unit
+
+
 async def spend(
     services: Services, account: Opened, credits: int, days_ago: float, *, for_message: bool = True
 ) -> None:
-    midnight = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = NOON.replace(hour=0)
     message_id = await LEDGER_ENTRIES.count(services) if for_message else None
     await debit_at(services, account.account_id, credits, midnight - timedelta(days=days_ago), message_id)
 

@@ -35,7 +35,7 @@ async def test_an_event_is_answered_while_another_one_of_its_tool_is_being_appli
     async with locked(pool, CONTACTS):
         applying = asyncio.create_task(office.applier.run())
         await until_blocked(pool)
-        answer = await within("an answer", office.post(integration, booking(1)), 2)
+        answer = await within("an answer", office.post(integration, booking(1)))
         assert not applying.done()
 
     await within("the application", applying)
@@ -57,7 +57,7 @@ async def test_an_event_is_applied_while_the_older_one_of_another_tool_is_being_
     async with locked(pool, CONTACTS):
         applying = asyncio.create_task(office.applier.run())
         await until_blocked(pool)
-        await within("the other tool", office.applier.run(), 5)
+        await within("the other tool", office.applier.run())
         states = INTEGRATION_EVENTS.where(integration_id=quick.id)
         assert await states.read(office.services, "status") == ["applied", "applied"]
 
@@ -76,7 +76,7 @@ async def test_events_of_an_account_whose_integration_is_locked_leave_connection
         async with locked(pool, INTEGRATIONS.where(id=kept.id)):
             arriving = [asyncio.create_task(office.deliver(kept, each)) for each in signed]
             await until_blocked(pool)
-            answer = await within("an answer", other.post(quiet, booking(30)), 5)
+            answer = await within("an answer", other.post(quiet, booking(30)))
             assert not any(each.done() for each in arriving)
 
         arrived = await asyncio.gather(*arriving, return_exceptions=True)

@@ -15,18 +15,20 @@ from app.domain.webhooks import service, stats
 from app.domain.webhooks.poster import Reply
 from app.domain.webhooks.retention import make_rules
 from app.domain.webhooks.stats import AttemptCounts, WebhookStats
+from tests.domain.conftest import NOON
 from tests.domain.webhooks.endpoints import has
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import status
 from tests.factories.accounts import API_KEYS
-from tests.factories.clocks import Later
+from tests.factories.clocks import At
 from tests.factories.traps import locked, until_blocked
 from tests.factories.webhooks import WEBHOOK_HOURS, WEBHOOK_SUBSCRIPTIONS
 from tests.waiting import until
 
 
-async def figures(harness: Harness, id: int) -> WebhookStats:
+async def figures(harness: Harness, id: int, clock: Clock | None = None) -> WebhookStats:
     async with harness.act() as unit:
+        unit.clock = clock or unit.clock
         return (await stats.find_stats(unit, [id]))[id]
 
 
@@ -88,9 +90,9 @@ async def test_the_time_is_that_of_the_answers_without_the_slowest_twentieth(har
 async def test_processes_add_to_the_same_counts_and_those_of_a_deleted_webhook_are_dropped(harness: Harness) -> None:
     id = (await harness.subscribe()).id
 
-    await count(harness, id, Reply(200))
-    await count(harness, id, Reply(200), Reply(500))
-    await count(harness, id + 1, Reply(200))
+    await count(harness, id, Reply(200), clock=At(NOON))
+    await count(harness, id, Reply(200), Reply(500), clock=At(NOON))
+    await count(harness, id + 1, Reply(200), clock=At(NOON))
 
     assert await WEBHOOK_HOURS.read(harness.pool, "subscription_id", "attempts", "successes") == [(id, 3, 2)]
 
@@ -113,10 +115,10 @@ async def test_the_counts_of_a_webhook_that_is_being_deleted_wait_for_it_and_are
 async def test_attempts_of_a_day_ago_are_left_out_and_deleted_on_the_next_day(harness: Harness) -> None:
     id = (await harness.subscribe()).id
     for hours in (stats.HOURS - 1, stats.HOURS, 49):
-        await count(harness, id, Reply(200), clock=Later(timedelta(hours=-hours)))
+        await count(harness, id, Reply(200), clock=At(NOON - timedelta(hours=hours)))
 
-    found = await figures(harness, id)
-    await retention.apply(make_rules(timedelta(90)), harness.pool, harness.services.clock.now())
+    found = await figures(harness, id, At(NOON))
+    await retention.apply(make_rules(timedelta(90)), harness.pool, NOON)
 
     assert found.attempts == 1
     assert await WEBHOOK_HOURS.count(harness.pool) == 2
