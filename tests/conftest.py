@@ -15,7 +15,6 @@ from typing import Any
 import asyncpg
 import httpcore2
 import httpx2
-import hypothesis
 import pytest
 import structlog
 from cryptography.hazmat.primitives import serialization
@@ -38,6 +37,7 @@ from app.services import Services
 from app.settings import Settings
 from app.telemetry import logs
 from tests.domain.messages.handing import hand_over, reconcile
+from tests.examples import PROFILE
 from tests.factories.saved import SavedRows
 from tests.shared import EMPTY as EMPTY
 from tests.shared import MAKE_EMPTY, Shared
@@ -53,6 +53,7 @@ PROCESSES = (
     "carriers/",
     "e2e/",
     "embedded/",
+    "graphql/test_audits",
     "graphql/test_live_clients",
     "graphql/test_typescript",
     "jobs/test_webhooks_workers",
@@ -75,7 +76,6 @@ MANY_CASES = (
 )
 """Tests of many steps or cases, which hypothesis does not mark."""
 
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 LONG_SECONDS = 180 if PROFILE == "default" else 3600
 WAITING = ("e2e/", "mcp/", "smpp/", "embedded/", "oauth/test_oauth_reference_clients", "jobs/", "carriers/")
 WAITING += ("graphql/test_typescript", "graphql/test_live", "domain/webhooks/", "db/")
@@ -84,18 +84,6 @@ WAITING += ("graphql/test_typescript", "graphql/test_live", "domain/webhooks/", 
 LONG = ("browser/test_every_page", "browser/test_states", "browser/test_dialogs", "domain/messages/test_explanations")
 LONG += ("graphql/test_json_texts", "rest/test_hostile_values")
 """Other tests that take seconds: they begin before short ones, so that no process ends with one."""
-
-# No test depends on speed, and runs in CI use the same examples every time.
-for name, examples in (("default", 40), ("deep", 1_000)):
-    hypothesis.settings.register_profile(
-        name,
-        max_examples=examples,
-        deadline=None,
-        derandomize="CI" in os.environ,
-        suppress_health_check=[hypothesis.HealthCheck.too_slow],
-        print_blob=True,
-    )
-hypothesis.settings.load_profile(PROFILE)
 
 
 @pytest.hookimpl(trylast=True)
