@@ -1,4 +1,7 @@
-"""Adds a run for each inbound message of an account with active agents; messages of a burst are one run."""
+"""Adds a run for each inbound message of an account with active agents; messages of a burst are one run.
+
+One that was answered already, as by a watched keyword, only belongs to the burst of an earlier one without an answer.
+"""
 
 from app.domain.agents.runner import TOPIC
 from app.domain.conversations import sql as conversations
@@ -20,6 +23,7 @@ CROSS JOIN LATERAL (
   WHERE account_id = m.account_id AND status = 'active' HAVING count(*) > 0
 ) a
 WHERE {conversations.ID} IS NOT NULL
+  AND ($5 OR EXISTS (SELECT FROM ai_agent_runs u WHERE u.conversation_id = {conversations.ID} AND u.status <> 'done'))
 ORDER BY m.message_id
 ON CONFLICT (conversation_id) WHERE status = 'waiting' DO UPDATE SET
   message_id = greatest(ai_agent_runs.message_id, excluded.message_id), messages = ai_agent_runs.messages + 1,
@@ -36,7 +40,7 @@ async def enqueue(batch: Batch) -> None:
         if event.name == NewMessage.name and event.contact_id is not None:
             payload = event.payload
             ids = [event.account_id], [event.contact_id], [payload["id"]]
-            added = await batch.connection.execute(ADD, *ids, batch.now)
+            added = await batch.connection.execute(ADD, *ids, batch.now, event.id not in batch.answered)
             if not added.endswith(" 0"):
                 batch.notify(TOPIC)
 

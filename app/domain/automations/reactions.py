@@ -88,7 +88,8 @@ async def recognize_keywords(batch: Batch) -> None:
 async def _act(batch: Batch, found: Sequence[tuple[OutboxEvent, Watched]]) -> None:
     """Record the consent of texts that opt in, and start the reply of the most specific keyword of each text.
 
-    A text that must be confirmed is no consent yet, and has its reply after the confirmation.
+    A text that must be confirmed is no consent yet, and has its reply after the confirmation. One that has more words
+    than the keyword may want a further answer.
     """
     answered = set[int]()
     for event, each in found:
@@ -103,6 +104,8 @@ async def _act(batch: Batch, found: Sequence[tuple[OutboxEvent, Watched]]) -> No
         if each.reply and event.id not in answered:
             answered.add(event.id)
             await runs.reply(batch, event, each.id, each.reply)
+    is_whole = {event.id for event, each in found if keywords.normalize(event.payload["body"]) == each.keyword}
+    batch.answered.update(answered & is_whole)
 
 
 async def reply_to_opt_ins(batch: Batch) -> None:

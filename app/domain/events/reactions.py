@@ -21,12 +21,16 @@ class OutboxEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events that are dispatched together, those of an account in order, and the transaction that dispatches them."""
+    """Events that are dispatched together, those of an account in order, and the transaction that dispatches them.
+
+    `answered` are the ids of those about texts that a reaction has answered already.
+    """
 
     connection: Connection
     events: Sequence[OutboxEvent]
     now: datetime
     topics: set[str] = field(default_factory=set)
+    answered: set[int] = field(default_factory=set)
 
     def notify(self, topic: str) -> None:
         """Notify a topic once the transaction is committed."""

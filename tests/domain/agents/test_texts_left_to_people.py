@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.scopes import ALL
 from app.domain.agents import queries
 from app.domain.agents.conclusions import activate, end
 from app.domain.agents.models import Outcome
+from app.domain.automations import watching
+from app.domain.automations.watching import KeywordFields
 from app.domain.billing.service import InsufficientCredits
 from app.domain.contacts import service as contacts
 from app.domain.erasure import merging
@@ -241,6 +244,33 @@ async def test_a_question_is_answered_although_a_closing_text_followed_while_no_
 
     assert len(await chat.sent()) == 2
     assert await AGENT_RUNS.read(chat.services, "outcome") == ["sent", "superseded", "sent"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "count"), [({"reply": "9 to 5."}, 2), ({"double_opt_in": True}, 2), ({"opts_in": True}, 3)]
+)
+async def test_a_text_that_is_a_watched_keyword_with_an_answer_gets_none_of_an_agent(
+    chat: Chat, unit_for: UnitFor, rules: KeywordFields, count: int
+) -> None:
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await watching.watch(unit, "when do you open", rules)
+
+    await chat.ask("When do you open?")
+    await chat.ask("And when do you open?")
+
+    assert await AGENT_RUNS.read(chat.services, "outcome") == ["sent"] * count
+
+
+async def test_a_question_is_answered_although_a_watched_keyword_follows_at_once(chat: Chat, unit_for: UnitFor) -> None:
+    async with unit_for(chat.account) as unit:
+        unit.actor = replace(unit.actor, scopes=ALL)
+        await watching.watch(unit, "menu", {"reply": "Soup."})
+
+    await chat.write("And when do you open?")
+    await chat.ask("MENU")
+
+    assert await AGENT_RUNS.last(chat.services, "outcome", "messages") == ("sent", 2)
 
 
 @pytest.mark.parametrize("is_noticed", [True, False])
