@@ -1,7 +1,11 @@
 """Asks the person at the client, in the way of each era of the protocol."""
 
+import asyncio
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
+import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -52,13 +56,25 @@ async def _ask_between_calls(_: ServerRequestContext, question: Question) -> boo
 
 
 async def _ask_within_call(context: ServerRequestContext, question: Question) -> bool | None:
-    """Send the question while the call waits; None where there is no session to send it in."""
+    """Send the question while the call waits; None where there is no session to send it in.
+
+    Also None when the process stops: no answer can reach it any more.
+    """
     if not context.session.can_send_request:
         return None
-    try:
-        return _agrees(await context.session.elicit_form(question.text, FORM, context.request_id))
-    except MCPError:
-        return None
+    request: Any = context.request
+    answer = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_cancel_at, request.scope["state"]["stopping"], tasks.cancel_scope)
+        with suppress(MCPError):
+            answer = _agrees(await context.session.elicit_form(question.text, FORM, context.request_id))
+        tasks.cancel_scope.cancel()
+    return answer
+
+
+async def _cancel_at(event: asyncio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 def _agrees(answer: object) -> bool:

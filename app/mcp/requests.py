@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.operations.json_schema import Json
 
-PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that names the object of a method."""
 

@@ -28,7 +28,7 @@ class Running:
 
     def __init__(self, open_tools: Callable[[], Tools]) -> None:
         self._open_tools = open_tools
-        self._stopping = asyncio.Event()
+        self._stopping, self._closing = asyncio.Event(), asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._protocol: asyncio.Future[Protocol] | None = None
 
@@ -40,12 +40,13 @@ class Running:
         return self._protocol.result() if self._protocol.done() else await asyncio.shield(self._protocol)
 
     def stop(self) -> None:
-        """End all sessions and streams: the process stops."""
+        """End the streams: the process stops. Running calls go on, and `close` ends those that are left."""
         self._stopping.set()
 
     async def close(self) -> None:
-        """Stop, and wait for the end."""
+        """End all sessions, and wait for their end."""
         self.stop()
+        self._closing.set()
         if self._task:
             await asyncio.wait({self._task})
 
@@ -55,6 +56,8 @@ class Running:
             async with transport.run():
                 started.set_result(Protocol(tools, transport.serve))
                 await self._stopping.wait()
+                transport.stop()
+                await self._closing.wait()
         except Exception as cause:
             if started.done():
                 raise

@@ -13,12 +13,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from sse_starlette.sse import AppStatus
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from app.domain.kernel.unit_of_work import Actor
 from app.mcp.endpoint import MAX_BODY
-from app.mcp.requests import INVALID_REQUEST, NotOneMessage
+from app.mcp.requests import INTERNAL_ERROR, INVALID_REQUEST, NotOneMessage
 from app.mcp.selection import Caller
 
 IDLE_SECONDS = 30 * 60
@@ -35,6 +36,8 @@ ENDED = (
     "without the header Mcp-Session-Id, and send that of its answer with each further request."
 )
 
+STOPPING = "The process stops, and opens no further stream. Send the request again."
+
 REPEATED = "Another request of the session has this id. Give each request an id of its own."
 """The library would answer only one of two requests with the same id, and leave the other one open."""
 
@@ -43,6 +46,8 @@ PATIENCE_SECONDS = 1.0
 
 ANSWER = re.compile(rb'"(?:result|error)":')
 """The part of a body that makes it an answer, and not the progress of a call."""
+
+AppStatus.disable_automatic_graceful_drain()  # after a signal, it would cut the responses of running calls
 
 Request = tuple[str, str, str]
 """The credential, the session and the id of a request."""
@@ -57,7 +62,10 @@ class UnderWay:
 
 
 class Transport(StreamableHTTPSessionManager):
-    """Serves requests of authenticated callers, with sessions or without."""
+    """Serves requests of authenticated callers, with sessions or without.
+
+    `stopping` is set when the process stops, and in the state of each request.
+    """
 
     def __init__(self, server: Server[Any], *, has_sessions: bool) -> None:
         super().__init__(
@@ -66,15 +74,23 @@ class Transport(StreamableHTTPSessionManager):
             session_idle_timeout=IDLE_SECONDS,
             max_request_body_size=MAX_BODY,
         )
+        self.stopping = asyncio.Event()
         self._under_way = dict[Request, UnderWay]()
+
+    def stop(self) -> None:
+        """End the open streams of sessions, and refuse new ones; running calls go on."""
+        self.stopping.set()
+        for session in self._server_instances.values():
+            session.close_standalone_sse_stream()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The same credential must send all requests of a session; to others it does not exist."""
         caller: Caller = scope["state"]["caller"]
+        scope["state"]["stopping"] = self.stopping
         app = partial(self.asgi_app, {**scope, "user": user_of(caller.actor)}, receive)
         headers = Headers(scope=scope)
         session = headers.get("mcp-session-id")
-        if fault := self._find_fault(headers, caller):
+        if fault := self._find_fault(scope["method"], headers, caller):
             await fault.response(scope, receive, send)
             return
         if session is None or caller.request_id is None:
@@ -104,8 +120,13 @@ class Transport(StreamableHTTPSessionManager):
                     await earlier.ended.wait()
         return request not in self._under_way
 
-    def _find_fault(self, headers: Headers, caller: Caller) -> NotOneMessage | None:
-        """Return the error of a request that names no session, or one that its credential does not have."""
+    def _find_fault(self, method: str, headers: Headers, caller: Caller) -> NotOneMessage | None:
+        """Return the error of a request that names no session, or one that its credential does not have.
+
+        A process that stops opens no stream.
+        """
+        if method == "GET" and self.stopping.is_set():
+            return NotOneMessage(INTERNAL_ERROR, STOPPING, status=503)
         version, session = headers.get("mcp-protocol-version"), headers.get("mcp-session-id")
         if self.stateless or not (version is None or version in HANDSHAKE_PROTOCOL_VERSIONS):
             return None

@@ -1,7 +1,8 @@
 """Assistants: requests of the protocol in both of its eras, without the SDK."""
 
 import re
-from collections.abc import Collection
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,9 +81,28 @@ class Assistant:
         body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
         return await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
 
+    @asynccontextmanager
+    async def stream_legacy(
+        self, method: str, params: dict[str, Any], **headers: str
+    ) -> AsyncGenerator[AsyncGenerator[Any]]:
+        """Send a request of 2025; yield the messages of its answer, such as a question and the result."""
+        body = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        sent = {**self._usual(), "MCP-Protocol-Version": HANDSHAKE, **headers}
+        async with (
+            self.http.stream("POST", self.address, content=body, headers=sent) as stream,
+            aclosing(_messages(stream)) as messages,
+        ):
+            yield messages
+
     def _usual(self) -> dict[str, str]:
         key = {"Authorization": f"Bearer {self.credential}"} if self.credential else {}
         return {"Accept": ACCEPT, "Content-Type": "application/json", **key, **self.headers}
+
+
+async def _messages(stream: httpx2.Response) -> AsyncGenerator[Any]:
+    async for line in stream.aiter_lines():
+        if line.startswith("data:"):
+            yield orjson.loads(line.removeprefix("data:"))
 
 
 def told(result: Any) -> Any:
