@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+import httptools
+
 from app.domain.kernel.errors import HeadersTooLarge, InvalidRequest
 
 VERSIONS = ("1.0", "1.1")
@@ -71,6 +73,10 @@ def _check_target(url: bytes, host: bytes) -> None:
     authority, slash, _ = rest.partition(b"/")
     if scheme.lower() not in (b"http", b"https") or not slash or authority != host:
         raise InvalidRequest(reason="The target of a request must be a path of the host in its Host header")
+    try:
+        httptools.parse_url(url)
+    except httptools.HttpParserInvalidURLError:
+        raise InvalidRequest(reason="The target of a request has a host or a port that no URL has") from None
 
 
 def _check_length(version: str, lengths: Sequence[bytes], encodings: Sequence[bytes]) -> None:

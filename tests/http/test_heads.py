@@ -36,6 +36,8 @@ BAD = {
     "another host in the target": b"GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n",
     "a target without a path": b"GET http://a HTTP/1.1\r\nHost: a\r\n\r\n",
     "a target of another kind": b"GET mailto:a HTTP/1.1\r\nHost: a\r\n\r\n",
+    "a target whose host the parser refuses": b"GET http://a_b/ HTTP/1.1\r\nHost: a_b\r\n\r\n",
+    "a target whose port is too large": b"GET http://a:99999/ HTTP/1.1\r\nHost: a:99999\r\n\r\n",
     "a tunnel": b"CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n",
     "two lengths": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
     "the same length twice": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
@@ -282,6 +284,19 @@ async def test_pipelined_requests_are_answered_in_their_order_and_bounded(server
 
 async def test_a_refused_request_is_answered_after_the_request_before_it(server: Running) -> None:
     answer = await server.ask(SOUND + b"GET / HTTP/1.1\r\n\r\n")
+
+    assert answer.index(b"HTTP/1.1 200 OK") < answer.index(b"HTTP/1.1 400 ")
+    assert len(server.requests) == 1
+
+
+async def test_a_refused_target_does_not_end_the_request_before_it(server: Running) -> None:
+    raw = await server.connect()
+    raw.send(b"POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+    await until(lambda: len(server.requests) == 1)
+    raw.send(b"GET http://a_b/ HTTP/1.1\r\nHost: a_b\r\n\r\n")
+    server.is_released = True
+
+    answer = await raw.rest()
 
     assert answer.index(b"HTTP/1.1 200 OK") < answer.index(b"HTTP/1.1 400 ")
     assert len(server.requests) == 1
