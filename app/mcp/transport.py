@@ -24,7 +24,7 @@ from app.mcp.selection import Caller
 
 IDLE_SECONDS = 30 * 60
 MAX_SESSIONS = 50
-"""The maximum number of sessions of an account in a process. Above it, a new one ends the oldest."""
+"""The maximum number of sessions of an account in a process. Above it, a new one ends the oldest without a request."""
 
 INITIALIZE = "initialize"
 UNOPENED = (
@@ -140,7 +140,12 @@ class Transport(StreamableHTTPSessionManager):
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         account = requestor["subject"] if requestor else None
         own = [id for id, owner in self._session_owners.items() if owner["subject"] == account]
-        for oldest in own[: max(len(own) + 1 - MAX_SESSIONS, 0)]:
+        busy = {session for _, session, _ in self._under_way}
+        excess = max(len(own) + 1 - MAX_SESSIONS, 0)
+        spare = [id for id in own if id not in busy][:excess]
+        if len(spare) < excess:
+            return None  # the library answers 503
+        for oldest in spare:
             self._end(oldest)
         return super()._admit_session(requestor)
 

@@ -17,7 +17,7 @@ from tests.factories.accounts import ACCOUNTS
 from tests.factories.messages import MESSAGES
 from tests.factories.traps import locked, until_blocked
 from tests.graphql.live import Served, serving
-from tests.mcp.assistants import Assistant, read_event
+from tests.mcp.assistants import Assistant, read_event, told
 from tests.waiting import PATIENCE_SECONDS, within
 
 pytestmark = pytest.mark.anyio
@@ -123,6 +123,46 @@ async def test_above_the_limit_of_an_account_its_oldest_session_ends(
     statuses = [(await assistant.post_legacy(*LIST, **session)).status_code for session in sessions]
     assert statuses == [404, 200, 200]
     assert (await other.post_legacy(*LIST, **untouched)).status_code == 200
+
+
+async def test_a_new_session_ends_the_oldest_one_without_a_running_call(
+    client: httpx2.AsyncClient,
+    services: Services,
+    account: Opened,
+    with_scopes: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(transport, "MAX_SESSIONS", 2)
+    assistant, colleague = Assistant(client, account.svc_key), await with_scopes("contacts:read")
+    colleague.http = client
+    busy, idle = await begin(assistant), await begin(assistant)
+    async with locked(services.database.pool, ACCOUNTS):
+        call = asyncio.create_task(assistant.post_legacy(*SEND, **busy))
+        await until_blocked(services.database.pool)
+
+        await begin(colleague)
+        ended = await assistant.post_legacy(*LIST, **idle)
+
+    assert ended.status_code == 404
+    assert told(read_event(await call)["result"])["status"] == "pending"
+    assert await MESSAGES.count(services) == 1
+
+
+async def test_a_new_session_is_refused_while_all_sessions_of_the_account_have_running_calls(
+    client: httpx2.AsyncClient, services: Services, account: Opened, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(transport, "MAX_SESSIONS", 1)
+    assistant = Assistant(client, account.svc_key)
+    busy = await begin(assistant)
+    async with locked(services.database.pool, ACCOUNTS):
+        call = asyncio.create_task(assistant.post_legacy(*SEND, **busy))
+        await until_blocked(services.database.pool)
+
+        refused = await assistant.shake_hands()
+
+    assert refused.status_code == 503
+    assert told(read_event(await call)["result"])["status"] == "pending"
+    assert (await assistant.post_legacy(*LIST, **busy)).status_code == 200
 
 
 async def test_a_request_with_the_id_of_the_one_that_was_just_answered_is_served(
