@@ -13,7 +13,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.utils import get_remote_addr
 
 from app.domain.kernel.errors import DomainError
-from app.domain.kernel.networks import networks_of
+from app.domain.kernel.networks import GROWTH, networks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class BoundedConfig(uvicorn.Config):
 
     `idle` holds the connections without a request, the oldest first, and `unfinished` those whose request has a body
     that did not come whole yet. `tls` is there where HTTPS is served. Each network (an address, or 64 bits of IPv6) may
-    have `address_connections`; trusted proxies, which bring the clients of many, any number.
+    have `address_connections`, and the wider networks around it `GROWTH` times as many each, up to three quarters of
+    all; trusted proxies, which bring the clients of many, any number.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class BoundedConfig(uvicorn.Config):
         self.tls: SSLContext | None = None
         self.idle: dict[Evictable, None] = {}
         self.unfinished: dict[Evictable, None] = {}
-        self._networks: dict[Any, str] = {}
+        self._networks: dict[Any, list[str]] = {}
         self._held: Counter[str] = Counter()
         self._proxies = ProxyHeadersMiddleware(app, self.forwarded_allow_ips).trusted_hosts
 
@@ -82,18 +83,23 @@ class BoundedConfig(uvicorn.Config):
     def admit(self, transport: asyncio.Transport, connections: int) -> bool:
         """Admit a new connection beside `connections` others; return False when it is refused.
 
-        At the limit, evict a connection of the network with most connections: the one that is idle for longest, or else
-        its oldest unfinished request. At the limit of the new connection's network, evict one of that network.
+        At the limit, evict a connection of the address with most connections: the one that is idle for longest, or else
+        its oldest unfinished request. At the limit of a network of the new connection, evict one of that network.
         """
-        network = self._find_network(transport)
-        if network and self._held[network] >= self.limits.address_connections:
-            has_place = self._evict(each for each in self._spare() if self._networks.get(each.transport) == network)
+        networks = self._find_networks(transport)
+        if full := next((each for width, each in enumerate(networks) if self._is_full(each, width)), None):
+            has_place = self._evict(each for each in self._spare() if full in self._networks.get(each.transport, ()))
         else:
             has_place = connections < self.limits.connections or self._evict(self._spare())
-        if has_place and network:
-            self._networks[transport] = network
-            self._held[network] += 1
+        if has_place and networks:
+            self._networks[transport] = networks
+            self._held.update(networks)
         return has_place
+
+    def _is_full(self, network: str, width: int) -> bool:
+        """Return whether a network has no place; a `width` of 0 is that of an address."""
+        own, most = self.limits.address_connections, self.limits.connections * 3 // 4
+        return self._held[network] >= max(own, min(own * GROWTH**width, most))
 
     def discard(self, connection: Evictable) -> None:
         """Remove a connection that is busy or closed from the evictable ones."""
@@ -101,9 +107,8 @@ class BoundedConfig(uvicorn.Config):
         self.unfinished.pop(connection, None)
 
     def release(self, transport: asyncio.Transport | None) -> None:
-        """Uncount a connection of its network, once."""
-        network = self._networks.pop(transport, None)
-        if network:
+        """Uncount a connection of its networks, once."""
+        for network in self._networks.pop(transport, ()):
             self._held[network] -= 1
             if not self._held[network]:
                 del self._held[network]
@@ -112,8 +117,8 @@ class BoundedConfig(uvicorn.Config):
         return chain(self.idle, self.unfinished)
 
     def _evict(self, candidates: Iterator[Evictable]) -> bool:
-        """Evict the first candidate of the network with most connections."""
-        chosen = max(candidates, key=lambda each: self._held[self._networks.get(each.transport, "")], default=None)
+        """Evict the first candidate of the address with most connections."""
+        chosen = max(candidates, key=self._count_beside, default=None)
         if chosen is None:
             return False
         self.discard(chosen)
@@ -121,7 +126,15 @@ class BoundedConfig(uvicorn.Config):
         chosen.evict()
         return True
 
-    def _find_network(self, transport: asyncio.Transport) -> str | None:
-        """Return the network of a connection; None for a trusted proxy or a Unix socket, which have no limit."""
+    def _count_beside(self, candidate: Evictable) -> int:
+        """Return the number of connections of a connection's address, or 64 bits of IPv6."""
+        networks = self._networks.get(candidate.transport)
+        return self._held[networks[0]] if networks else 0
+
+    def _find_networks(self, transport: asyncio.Transport) -> list[str]:
+        """Return the networks of a connection, narrowest first.
+
+        A trusted proxy and a Unix socket have none, and so no limit.
+        """
         client = get_remote_addr(transport)
-        return None if client is None or client[0] in self._proxies else networks_of(client[0])[0]
+        return [] if client is None or client[0] in self._proxies else networks_of(client[0])
