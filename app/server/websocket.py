@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
 
+from app.http.websockets import PRELIMINARY
 from app.server.connection_limits import BoundedConfig
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 class BoundedWebSocket(WebSocketsSansIOProtocol):
     """One connection.
 
-    Until the application sends its first message, within `handshake_seconds`, it can be evicted like an idle one.
+    Until the application sends its first message that is not `PRELIMINARY`, within `handshake_seconds`, it can be
+    evicted like an idle one.
     Reading is paused while the client does not read, so that queued responses, pongs included, stay limited.
     """
 
@@ -51,7 +53,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     async def send(self, message: "ASGISendEvent") -> None:
         """Send a message of the application."""
-        if message["type"] == "websocket.send":
+        if message["type"] == "websocket.send" and PRELIMINARY not in message:
             self.config.idle.pop(self, None)
             if self._begin is not None:
                 self._begin.cancel()

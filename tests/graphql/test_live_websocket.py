@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import orjson
@@ -9,11 +10,13 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.domain.accounts.scopes import Scope
+from app.domain.onboarding.service import Opened
 from app.graphql.transport import websocket
 from app.graphql.transport.websocket import PROTOCOL
 from app.jobs import live
+from app.settings import Settings
 from tests.factories.contacts import CONTACTS
-from tests.graphql.live import ALL, KINDS, Scene, Served, talking
+from tests.graphql.live import ALL, KINDS, Scene, Served, serving, talking
 from tests.waiting import never, until, within
 
 pytestmark = pytest.mark.anyio
@@ -133,6 +136,22 @@ async def test_pings_are_answered_and_pongs_are_not(served: Served):
         await talk.say(type="ping", payload={"some": "thing"})
 
         assert await talk.hear() == {"type": "pong"}
+
+
+async def test_a_pong_before_the_key_does_not_keep_a_place_that_others_need(settings: Settings, account: Opened):
+    few = settings.model_copy(update={"max_connections": 10, "max_connections_per_address": 10})
+    async with serving(few) as served, AsyncExitStack() as stack:
+        known = await stack.enter_async_context(talking(served.address, account.svc_key))
+        strangers = [await stack.enter_async_context(talking(served.address)) for _ in range(9)]
+        for stranger in strangers:
+            await stranger.say(type="ping")
+            assert await stranger.hear() == {"type": "pong"}
+
+        async with talking(served.address, account.svc_key) as newcomer:
+            assert await strangers[0].end() == (1006, "")
+            for talk in (known, newcomer):
+                await talk.subscribe(TYPENAME)
+                assert (await talk.hear())["payload"] == {"data": {"__typename": "Query"}}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from app.http.client_address import address_of
 from app.http.errors import translate
 from app.http.identity import Identify
 from app.http.sessions import Origin
+from app.http.websockets import PRELIMINARY
 from app.jobs.live import Stopping
 
 PROTOCOL = "graphql-transport-ws"
@@ -176,8 +177,9 @@ class Connection:
                     await self._send(id=id, type="next", payload=piece.result)
 
     async def _send(self, **message: Any) -> None:
+        mark = {} if self._is_ready else {PRELIMINARY: True}
         try:
-            await self._socket.send_text(orjson.dumps(message).decode())
+            await self._socket.send({"type": "websocket.send", "text": orjson.dumps(message).decode(), **mark})
         except RuntimeError:  # the server has closed the connection without a notification
             raise WebSocketDisconnect(1006) from None
 
