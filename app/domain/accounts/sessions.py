@@ -79,13 +79,16 @@ async def find(db: AsyncSession, hash: bytes, now: datetime) -> Entry | None:
 
 
 async def touch(db: AsyncSession, session: Session, now: datetime) -> bool:
-    """Extend a session by `IDLE`, up to `LONGEST`, at most once a minute; return whether to commit a change."""
+    """Extend a session by `IDLE`, up to `LONGEST`, at most once a minute; return whether to commit a change.
+
+    The user is locked before the session, as by every other change of both.
+    """
     if now - session.last_used_at < USED_EVERY:
         return False
     until = min(now + IDLE, session.created_at + LONGEST)
     stale = (Session.id == session.id, Session.last_used_at < now)
-    await db.execute(update(Session).where(*stale).values(last_used_at=now, expires_at=until))
     await db.execute(update(User).where(User.id == session.user_id).values(last_active_at=now))
+    await db.execute(update(Session).where(*stale).values(last_used_at=now, expires_at=until))
     return True
 
 

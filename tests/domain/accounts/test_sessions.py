@@ -1,5 +1,6 @@
 """Sessions: how long they last, and whose they are."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,7 @@ from app.services import Services
 from tests.domain.conftest import NOON, SetClock, UnitFor
 from tests.factories.accounts import ACCOUNTS, SESSIONS, USERS, add_sessions
 from tests.factories.tables import Change, ago
+from tests.factories.traps import locked, until_blocked
 
 SOFA = Visitor("203.0.113.7", "Firefox", "request-1")
 DAY = timedelta(days=1)
@@ -67,6 +69,22 @@ async def test_a_session_that_is_not_used_ends_after_14_days(
     clock.at = NOON + 14 * DAY
 
     assert await authentication.find(token) is None
+
+
+async def test_a_used_session_is_not_locked_before_its_user_as_a_change_of_the_password_locks_both(
+    services: Services, authentication: Authentication, account: Opened, clock: SetClock
+) -> None:
+    token = await enter(authentication, account)
+    clock.at = NOON + DAY
+    pool = services.database.pool
+
+    async with locked(pool, USERS.where(email=account.email)) as connection:
+        finding = asyncio.create_task(authentication.find(token))
+        await until_blocked(pool)
+        await SESSIONS.lock(connection, "FOR UPDATE NOWAIT")
+
+    assert await finding is not None
+    assert await SESSIONS.only(services, "last_used_at") == NOON + DAY
 
 
 async def test_a_session_that_is_used_goes_on_but_never_past_90_days(
