@@ -1,7 +1,7 @@
 """Runs tools, and turns results and errors into the form of the protocol."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -90,6 +90,7 @@ class Calls:
         variables = accept(call.tool, call.arguments)
         if call.caller.selection.confirms(call.tool):
             variables = await self._confirm(call, variables)
+            call = replace(call, caller=replace(call.caller, actor=await call.caller.find_present_actor()))
         result = await self._result(call, variables)
 
         async def page(size: int) -> Json:

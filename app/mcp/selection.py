@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from app.domain.kernel.errors import InvalidInput
+from app.domain.kernel.errors import InvalidInput, Unauthenticated
 from app.domain.kernel.unit_of_work import Actor
 from app.mcp.catalogue import CompiledTool
 from app.operations.surface import CATEGORIES
@@ -47,6 +47,13 @@ class Caller:
     admitted: tuple[str, str | None]
     renew: Renew
     request_id: str | int | None = None
+
+    async def find_present_actor(self) -> Actor:
+        """Return the actor with its present scopes; raise `Unauthenticated` when the credential has ended."""
+        actor = await self.renew()
+        if actor is None:
+            raise Unauthenticated(reason="The credential has ended.")
+        return actor
 
     def visible(self, tools: Iterable[CompiledTool]) -> Iterator[CompiledTool]:
         """Yield the tools that the caller is shown: a key only those of its scopes.

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 from graphql import ExecutionResult
 
@@ -41,7 +40,7 @@ async def follow(executor: Executor, caller: Caller, after: int) -> AsyncGenerat
     async with aclosing(values):
         try:
             async for together in values:
-                run = replace(run, actor=await _renew(caller))
+                run = replace(run, actor=await caller.find_present_actor())
                 for result in await executor.show(run, together) if together else ():
                     for uri in _changed(result):
                         yield uri
@@ -55,17 +54,9 @@ async def remain(live: Listener, caller: Caller) -> None:
         try:
             while True:
                 await watch.wait()
-                await _renew(caller)
+                await caller.find_present_actor()
         except (Stopping, Unauthenticated):
             return
-
-
-async def _renew(caller: Caller) -> Any:
-    """Return the present actor of a credential; raise `Unauthenticated` when it has ended."""
-    actor = await caller.renew()
-    if actor is None:
-        raise Unauthenticated(reason="The credential has ended.")
-    return actor
 
 
 def _changed(result: ExecutionResult) -> Iterator[str]:

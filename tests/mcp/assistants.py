@@ -81,6 +81,12 @@ class Assistant:
         body = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
         return await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
 
+    async def answer_legacy(self, id: int | str, result: dict[str, Any], **headers: str) -> None:
+        """Answer a question of the server as a client of 2025."""
+        body = {"jsonrpc": "2.0", "id": id, "result": result}
+        answer = await self.send(orjson.dumps(body), {"MCP-Protocol-Version": HANDSHAKE, **headers})
+        assert answer.status_code == 202, answer.text
+
     @asynccontextmanager
     async def stream_legacy(
         self, method: str, params: dict[str, Any], **headers: str

@@ -13,7 +13,8 @@ from app.mcp import transport
 from app.mcp.requests import INVALID_REQUEST
 from app.services import Services
 from app.settings import Settings
-from tests.factories.accounts import ACCOUNTS
+from tests.factories.accounts import ACCOUNTS, API_KEYS
+from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
 from tests.factories.traps import locked, until_blocked
 from tests.graphql.live import Served, serving
@@ -193,6 +194,26 @@ async def test_a_request_with_the_id_of_one_that_goes_on_is_refused_and_not_done
     assert (again.status_code, again.json()["error"]) == (400, error)
     assert not read_event(await first)["result"].get("isError")
     assert await MESSAGES.count(services) == 1
+
+
+async def test_an_answer_of_a_person_is_worth_the_scopes_that_the_credential_has_then(
+    client: httpx2.AsyncClient, services: Services, account: Opened, with_scopes: Callable[..., Any]
+):
+    assistant = await with_scopes("contacts:read", "contacts:write", "contacts:delete")
+    assistant.http, assistant.capabilities = client, {"elicitation": {"form": {}}}
+    contact_id = (await assistant.call("create_contact", phone="+12025550143"))["id"]
+    call = {"name": "delete_contact", "arguments": {"contact_id": contact_id}}
+    session = await begin(assistant)
+
+    async with assistant.stream_legacy("tools/call", call, **session) as messages:
+        question = await within("the question", anext(messages))
+        await API_KEYS.where(name="Some").change(services, scopes=["contacts:read"])
+        agreed = {"action": "accept", "content": {"confirm": True}}
+        await assistant.answer_legacy(question["id"], agreed, **session)
+        answer = await within("the answer", anext(messages))
+
+    assert told(answer["result"])[0] == "insufficient_scope"
+    assert await CONTACTS.count(services) == 1
 
 
 async def test_an_open_stream_ends_when_the_process_stops(client: httpx2.AsyncClient, served: Served, account: Opened):
