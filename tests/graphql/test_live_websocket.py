@@ -203,6 +203,27 @@ async def test_a_connection_is_initialised_once(served: Served, scene: Scene):
         assert await talk.end() == (4429, "Too many initialisation requests")
 
 
+async def test_an_account_has_so_many_connections_at_a_time(
+    served: Served, scene: Scene, new_account: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(websocket, "MAX_SOCKETS", 2)
+    key, others = scene.account.svc_key, (await new_account(company_name="Others")).svc_key
+    refusal = (1013, "An account can have 2 connections in one process")
+    payload = {"Authorization": f"Bearer {key}"}
+    async with talking(served.address, key) as first, talking(served.address) as refused:
+        async with talking(served.address, key), talking(served.address, others):
+            await refused.say(type="connection_init", payload=payload)
+            assert await refused.end() == refusal
+        await until(lambda: len(served.server.server_state.tasks) == 1)
+
+        async with talking(served.address, key) as second, talking(served.address) as third:
+            await third.say(type="connection_init", payload=payload)
+            assert await third.end() == refusal
+            for talk in (first, second):
+                await talk.subscribe(TYPENAME)
+                assert (await talk.hear())["payload"] == {"data": {"__typename": "Query"}}
+
+
 async def test_another_protocol_is_not_spoken(served: Served):
     async with talking(served.address, protocol="graphql-ws") as talk:
         assert await talk.end() == (4406, "Subprotocol not acceptable")

@@ -1,5 +1,6 @@
 """The contract over HTTP, after https://graphql.github.io/graphql-over-http/draft."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -53,6 +54,7 @@ class Endpoint:
         self._challenge = challenge(resources, resources.api)
         self._streams = Streams(executor, docs_url)
         self._origin = Origin.of(executor.services.settings)
+        self._sockets = Counter[int]()
         self._is_open = executor.services.settings.in_development
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,7 +66,7 @@ class Endpoint:
     async def converse(self, socket: WebSocket) -> None:
         """Serve a WebSocket until it closes."""
         identify = partial(self._find_actor, address_of(socket))
-        await Connection(socket, self._streams, identify, self._origin).serve()
+        await Connection(socket, self._streams, identify, self._origin, self._sockets).serve()
 
     async def _answer(self, request: Request) -> ASGIApp:
         media_type = JSON

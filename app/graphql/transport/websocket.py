@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from typing import Any, NoReturn
@@ -25,6 +26,9 @@ from app.jobs.live import Stopping
 PROTOCOL = "graphql-transport-ws"
 INIT_SECONDS = 10.0
 MAX_OPERATIONS = 30
+MAX_SOCKETS = 400
+"""The maximum number of initialised connections of an account in a process: twice that of its streams."""
+
 EXCESS_SECONDS = 0.1
 """The pause in reading a connection after it requested too many operations."""
 
@@ -49,14 +53,21 @@ class Close(Exception):
 
 
 class Connection:
-    """One connection: concurrent operations, each in its own task, with one key."""
+    """One connection: concurrent operations, each in its own task, with one key.
 
-    def __init__(self, socket: WebSocket, streams: Streams, identify: Identify, origin: Origin) -> None:
+    `sockets` counts the initialised connections of each account.
+    """
+
+    def __init__(
+        self, socket: WebSocket, streams: Streams, identify: Identify, origin: Origin, sockets: Counter[int]
+    ) -> None:
         self._socket = socket
         self._address = address_of(socket)
         self._streams = streams
         self._identify = identify
         self._origin = origin
+        self._sockets = sockets
+        self._account_id: int | None = None
         self._headers: Mapping[str, str] = {}
         self._is_ready = False
         self._operations: dict[str, asyncio.Task[None]] = {}
@@ -75,6 +86,8 @@ class Connection:
             pass
         except* Close as closes:
             await self._close(closes)
+        finally:
+            self._release()
 
     async def _converse(self, tasks: asyncio.TaskGroup, offered: bool) -> NoReturn:
         if not offered:
@@ -127,13 +140,27 @@ class Connection:
         keys = {name.lower(): text for name, text in given.items() if isinstance(text, str)}
         self._headers = keys if keys.keys() & KEY_HEADERS else self._socket.headers
         try:
-            await self._renew()
+            actor = await self._renew()
         except Unauthenticated:
             raise Close(4403, "Forbidden") from None
         except Exception as cause:
             raise Close(4500, str(translate(cause))) from cause
+        self._count(actor.account_id)
         self._is_ready = True
         await self._send(type="connection_ack")
+
+    def _count(self, account_id: int) -> None:
+        if self._sockets[account_id] >= MAX_SOCKETS:
+            raise Close(1013, f"An account can have {MAX_SOCKETS} connections in one process")
+        self._sockets[account_id] += 1
+        self._account_id = account_id
+
+    def _release(self) -> None:
+        if self._account_id is None:
+            return
+        self._sockets[self._account_id] -= 1
+        if not self._sockets[self._account_id]:
+            del self._sockets[self._account_id]
 
     async def _renew(self) -> Actor:
         actor = await self._identify(self._headers)
