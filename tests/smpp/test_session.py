@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+import tracemalloc
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,8 +13,9 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.serialization import NoEncryption
 
 from app.domain.kernel.time_limit import TimeLimit
-from app.providers.carriers.smpp.pdu import Command, Login, Pdu, encode_message
+from app.providers.carriers.smpp.pdu import RESPONSE, Command, Frames, Login, Pdu, encode_message
 from app.providers.carriers.smpp.session import (
+    LAST_SEQUENCE,
     USUAL,
     BindRefused,
     NotSubmitted,
@@ -42,6 +44,41 @@ async def bound(
     )
     yield session
     await session.unbind(grace=5)
+
+
+class Answering(asyncio.Transport):
+    """The connection to an SMSC that accepts each request at once, and keeps nothing of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+        self.last = 0
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        [request] = Frames().feed(bytes(data))
+        self.last = request.sequence
+        assert self.session
+        answer = Pdu(request.command | RESPONSE, Status.ok, request.sequence, b"7\0")
+        asyncio.get_running_loop().call_soon(self.session.data_received, answer.encode())
+
+    def abort(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def answered() -> AsyncGenerator[tuple[Session, Answering]]:
+    """Bind to an SMSC that accepts each request at once."""
+    transport, session = Answering(), Session(1, USUAL, Inbox())
+    transport.session = session
+    session.connection_made(transport)
+    await session.bind(LOGIN)
+    yield session, transport
+    session.end("the end of the test")
+
+
+async def submit_many(session: Session, count: int) -> None:
+    for _ in range(count):
+        await session.submit(message())
 
 
 async def test_it_binds_submits_and_unbinds(smsc: Smsc):
@@ -88,6 +125,29 @@ async def test_a_refused_submit_has_its_status_and_no_id(smsc: Smsc):
     smsc.answer(Status.throttled)
     async with bound(smsc) as session:
         assert await session.submit(message()) == Submitted(Status.throttled, "")
+
+
+async def test_a_session_keeps_nothing_of_the_requests_that_were_answered():
+    async with answered() as (session, _):
+        await submit_many(session, 100)
+        tracemalloc.start()
+        try:
+            await submit_many(session, 2_000)
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert kept < 40_000
+
+
+async def test_after_the_greatest_sequence_number_the_next_request_has_the_first_one():
+    async with answered() as (session, transport):
+        session._sequence = LAST_SEQUENCE - 1
+        await session.submit(message())
+        greatest = transport.last
+        await session.submit(message())
+
+    assert (greatest, transport.last) == (0x7FFFFFFF, 1)
 
 
 async def test_no_more_submits_than_the_window_wait_for_a_response(smsc: Smsc):

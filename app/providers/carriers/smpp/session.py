@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import cycle
 from typing import NamedTuple, Protocol, cast
 
 import structlog
@@ -18,6 +17,9 @@ from app.providers.carriers.smpp.statuses import Status, describe
 
 MOST_DELIVERIES = 64
 """Deliveries that are processed at once; the SMSC gets the status to deliver more of them later."""
+
+LAST_SEQUENCE = 0x7FFFFFFF
+"""The greatest sequence number of a request; the next one is 1 again."""
 
 MOST_LATE = 1_000
 """Submits that are kept for a late response."""
@@ -114,7 +116,7 @@ class Session(asyncio.Protocol):
         self._receiver = receiver
         self._responses = TimeLimit(timers.response)
         self._frames = Frames()
-        self._sequences = cycle(range(1, 0x80000000))
+        self._sequence = 0
         self._requests: dict[int, _Request] = {}
         self._late: OrderedDict[int, object] = OrderedDict()
         self._answered: list[int] = []
@@ -275,7 +277,7 @@ class Session(asyncio.Protocol):
         """Write a request and return its response; raise `Unanswered`."""
         if self.ended.done():
             raise Unanswered(self.ended.result())
-        sequence = next(self._sequences)
+        self._sequence = sequence = self._sequence % LAST_SEQUENCE + 1
         request = _Request(asyncio.get_running_loop().create_future(), self._answered)
         self._answered = []
         self._requests[sequence] = request
