@@ -8,8 +8,9 @@ from functools import partial
 
 import structlog
 
-from app.domain.carriers.carrier import InboundMessage, Receipt
-from app.domain.carriers.connections import OpenConnection, OpenConnections
+from app.domain.carriers.carrier import Carrier, InboundMessage, Receipt
+from app.domain.carriers.connections import ConnectionRow, OpenConnection, OpenConnections
+from app.domain.carriers.kinds import Configuration
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.receipts import carrier_ids
 from app.jobs.job import Job, Runner
@@ -62,27 +63,24 @@ class ServiceSink:
 
 
 class Bind:
-    """One connection that this process holds the lease of; `start` binds it and hands its texts over."""
+    """One connection that this process holds the lease of; `start` binds it and hands its texts over.
 
-    def __init__(self, services: Services, lease: Lease, connections: OpenConnections, carrier: SmppCarrier) -> None:
+    `row` is the row that `carrier` was opened with.
+    """
+
+    def __init__(self, services: Services, lease: Lease, row: ConnectionRow, carrier: SmppCarrier) -> None:
         self.lease = lease
+        self.row = row
         self.carrier = carrier
-        self._connections = connections
         sink, database = ServiceSink(services, lease.carrier), services.database
         kept = partial(Inbound, lease.carrier, carrier.style.alphabet, database.pool, services.clock)
         self._deliveries = Deliveries(carrier, kept, sink)
         refused = partial(services.health.note_refused_credentials, lease.carrier)
         self.link = Link(carrier.settings, self._deliveries, self._begin, self._holds, refused)
-        self._handoff = _open_handoff(services, connections, carrier)
+        self._handoff = _open_handoff(services, carrier)
         self._runners = [Runner(job) for job in self._jobs()]
         self._tasks: list[asyncio.Task[None]] = []
         self._guard: asyncio.TimerHandle | None = None
-
-    @property
-    def is_current(self) -> bool:
-        """Return whether the connection still has the settings that it was bound with."""
-        known = self._connections.find(self.lease.carrier)
-        return known is not None and known.carrier is self.carrier
 
     def start(self) -> None:
         """Bind, and hand off texts, until `stop`."""
@@ -194,7 +192,7 @@ class Binds:
     async def _hold(self, key: str, connection: OpenConnection) -> None:
         """Renew the lease of a bind, or begin one where the lease is free."""
         bind = self._held.get(key)
-        if bind and not bind.is_current:
+        if bind and bind.row != connection.row:
             await self._release(key, MARGIN_SECONDS)
             bind = None
         lease = bind.lease if bind else Lease(self.services.database.pool, key, self.holder, LEASE_SECONDS)
@@ -209,15 +207,12 @@ class Binds:
             bind.link.drop("another process holds the lease")
             await self._release(key, MARGIN_SECONDS)
         elif is_held and isinstance(connection.carrier, SmppCarrier):
-            await self._begin(lease)
+            self._begin(lease, connection.row, connection.carrier)
 
-    async def _begin(self, lease: Lease) -> None:
-        connections = replace(self.services.connections, role=ROLE, keys=[lease.carrier])
-        known = await connections.get(lease.carrier)
-        if known and isinstance(known.carrier, SmppCarrier):
-            self._held[lease.carrier] = Bind(self.services, lease, connections, known.carrier)
-            self._held[lease.carrier].start()
-            log.info("smpp_lease_taken", connection=lease.carrier)
+    def _begin(self, lease: Lease, row: ConnectionRow, carrier: SmppCarrier) -> None:
+        self._held[lease.carrier] = Bind(self.services, lease, row, carrier)
+        self._held[lease.carrier].start()
+        log.info("smpp_lease_taken", connection=lease.carrier)
 
     async def _release(self, key: str, grace: float) -> None:
         bind = self._held.pop(key)
@@ -231,8 +226,16 @@ async def _always() -> bool:
     return True
 
 
-def _open_handoff(services: Services, connections: OpenConnections, carrier: SmppCarrier) -> Handoff:
-    """Return a hand-off of one connection; an account alone may use half of the places, which is the whole window."""
+def _open_handoff(services: Services, carrier: SmppCarrier) -> Handoff:
+    """Return a hand-off of one connection; an account alone may use half of the places, which is the whole window.
+
+    It follows the row of the connection, but sends through this carrier only, because no other one is bound.
+    """
+
+    def open(configuration: Configuration) -> Carrier:
+        return carrier if configuration.key == carrier.key else services.connections.open(configuration)
+
+    connections = replace(services.connections, role=ROLE, keys=[carrier.key], open=open)
     window = 2 * carrier.settings.window
     pace = replace(services.handoff.pace, window=window, timeout=CALL_SECONDS, lease=CLAIM_SECONDS)
     return replace(services.handoff, connections=connections, pace=pace)

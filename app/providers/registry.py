@@ -57,36 +57,44 @@ def adapt(
     name: str,
     title: str,
     models: tuple[type[S], type[C]],
-    open: Callable[[str, S, C, Environment], Carrier],
+    open: Callable[[Configuration, S, C, Environment], Carrier],
     *,
     is_for_accounts: bool = False,
     role: str = WORKER,
 ) -> Adapter:
-    """Return the adapter of a kind, see `CarrierKind`; `open` gets a key, and values of the `models`."""
+    """Return the adapter of a kind, see `CarrierKind`; `open` gets a configuration, and its values of the `models`."""
     settings, credentials = models
 
     def validate_and_open(configuration: Configuration, environment: Environment) -> Carrier:
         known = settings.model_validate(configuration.settings), credentials.model_validate(configuration.credentials)
-        return open(configuration.key, *known, environment)
+        return open(configuration, *known, environment)
 
     return Adapter(CarrierKind(name, title, settings, credentials, is_for_accounts, role), validate_and_open)
 
 
-def _open_sandbox(key: str, settings: SandboxSettings, credentials: SandboxCredentials, its: Environment) -> Carrier:
+def _open_sandbox(
+    of: Configuration, settings: SandboxSettings, credentials: SandboxCredentials, its: Environment
+) -> Carrier:
     network = Network(its.pool, its.sandbox_secret, its.sandbox_delay, its.timeout, its.notify)
-    return open_sandbox(key, settings, credentials, network)
+    return open_sandbox(of.key, settings, credentials, network)
 
 
-def _open_smpp(key: str, settings: SmppSettings, credentials: SmppCredentials, its: Environment) -> SmppCarrier:
-    return open_smpp(key, settings, credentials, its.pool)
+def _open_smpp(
+    of: Configuration, settings: SmppSettings, credentials: SmppCredentials, its: Environment
+) -> SmppCarrier:
+    return open_smpp(of.key, settings, credentials, its.pool, proposed=of.proposed)
 
 
-def _open_twilio(key: str, settings: TwilioSettings, credentials: TwilioCredentials, its: Environment) -> Carrier:
-    return TwilioCarrier(key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
+def _open_twilio(
+    of: Configuration, settings: TwilioSettings, credentials: TwilioCredentials, its: Environment
+) -> Carrier:
+    return TwilioCarrier(of.key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
 
 
-def _open_telnyx(key: str, settings: TelnyxSettings, credentials: TelnyxCredentials, its: Environment) -> Carrier:
-    return TelnyxCarrier(key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
+def _open_telnyx(
+    of: Configuration, settings: TelnyxSettings, credentials: TelnyxCredentials, its: Environment
+) -> Carrier:
+    return TelnyxCarrier(of.key, settings, credentials, CarrierHttp(its.client, its.public_url, its.timeout))
 
 
 ADAPTERS = (

@@ -138,6 +138,18 @@ async def test_new_settings_are_followed_by_a_new_session(line: Line, smsc: Smsc
     assert bind["system_type"] == "new"
 
 
+async def test_new_settings_are_followed_although_the_connection_is_not_bound(line: Line, smsc: Smsc, pool: Pool):
+    smsc.command("mute", commands=["bind_transceiver"])
+    async with running(line.services) as binds:
+        await smsc.await_all("connect")
+        with open_smsc() as other:
+            await change_connection(pool, KEY, settings={"host": "127.0.0.1", "port": other.port})
+            await other.await_all("bind")
+            await until(binds.sessions)
+
+    assert smsc.all("bind") == []
+
+
 async def test_two_processes_never_hold_the_same_bind_and_one_takes_over_from_the_other(
     line: Line, smsc: Smsc, pool: Pool
 ):

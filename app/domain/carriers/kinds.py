@@ -38,12 +38,16 @@ class Credentials(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings and credentials of an adapter, before their validation."""
+    """The settings and credentials of an adapter, before their validation.
+
+    They are `proposed` while they are not stored, so that no process uses them yet.
+    """
 
     key: str
     kind: str
     settings: Mapping[str, Any]
     credentials: Mapping[str, Any]
+    proposed: bool = False
 
 
 Open = Callable[[Configuration], Carrier]

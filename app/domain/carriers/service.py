@@ -76,7 +76,7 @@ async def add(unit: UnitOfWork, ports: Ports, owner: int | None, new: NewConnect
     credentials = _validate(kind.credentials, new.credentials, "credentials", owner)
     name, pace = _check_name(new.name or kind.title), _check_pace(new.parts_per_second)
     await _check_room(unit, owner, key)
-    account = await _ask(unit, ports, Configuration(key, kind.name, settings, credentials))
+    account = await _ask(unit, ports, Configuration(key, kind.name, settings, credentials, proposed=True))
     values: dict[str, Any] = {
         "key": key,
         "kind": kind.name,
@@ -112,7 +112,8 @@ async def rotate(
     until = overlap.end(unit.clock.now(), overlap_hours)
     kind = _find_kind(ports, connection.account_id, connection.kind)
     new = _validate(kind.credentials, credentials, "credentials", connection.account_id)
-    account = await _ask(unit, ports, Configuration(connection.key, kind.name, connection.settings, new))
+    proposed = Configuration(connection.key, kind.name, connection.settings, new, proposed=True)
+    account = await _ask(unit, ports, proposed)
     connection = await queries.lock(unit, connection.id)
     connection.previous_credentials, connection.credentials = connection.credentials, _seal(ports, new)
     connection.previous_until = until

@@ -17,10 +17,11 @@ let scripts = {}; // by destination: {status}, {stat, err}, {silent}, {before}, 
 const tried = {}; // how often each destination of a `refused` script was refused
 
 let muted = []; // commands that are not answered
+let refusal = null; // the status of the next binds, whatever their password
 const bound = new Set();
 
 function onBind(session, pdu) {
-  const status = pdu.password === password ? smpp.ESME_ROK : smpp.ESME_RINVPASWD;
+  const status = refusal ?? (pdu.password === password ? smpp.ESME_ROK : smpp.ESME_RINVPASWD);
   tell("bind", { system_id: pdu.system_id, system_type: pdu.system_type, version: pdu.interface_version, status });
   session.send(pdu.response({ command_status: status, system_id: "smsc" }));
   if (status === smpp.ESME_ROK) bound.add(session);
@@ -94,9 +95,10 @@ function onSession(session) {
 }
 
 const commands = {
-  reset: () => { muted = []; statuses.length = ids.length = held.length = 0; pace = null; scripts = {}; },
+  reset: () => { muted = []; refusal = null; statuses.length = ids.length = held.length = 0; pace = null; scripts = {}; },
   script: ({ numbers }) => { scripts = numbers; },
   pace: ({ response, receipt }) => { pace = { response, receipt }; },
+  refuse: ({ status }) => { refusal = status; },
   mute: ({ commands: next }) => { muted = next; },
   answer: ({ statuses: next }) => statuses.push(...next),
   release: () => held.splice(0).forEach((accept) => accept()),

@@ -52,21 +52,46 @@ class SmppCredentials(Credentials):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Checks the login of a connection: by the process that binds it, or else by a bind of its own."""
+    """Checks the login of a connection: by the process that binds it, or else by a bind of its own.
+
+    A `proposed` one is not the login of that process, and so always checked by a bind of its own.
+    """
 
     pool: Pool
     settings: LinkSettings
+    proposed: bool = False
 
     async def __call__(self) -> CarrierAccount:
         """Return the system id; raise `ConnectionRefused`, or `ConnectionError` without a response."""
         lease = Lease(self.pool, self.settings.name, "check", CHECK_SECONDS)
-        if not await lease.acquire("checking the login"):
-            return self._read(await self._await_state())
+        try:
+            if await lease.acquire("checking the login"):
+                await self._bind_with(lease)
+            elif not self.proposed or await self._is_bound_already():
+                return self._read(await self._await_state())
+        except BindRefused as error:
+            raise ConnectionRefused(str(error)) from None
+        return self._describe("by this check")
+
+    async def _bind_with(self, lease: Lease) -> None:
         try:
             await self._bind()
         finally:
             await lease.release()
-        return self._describe("by this check")
+
+    async def _is_bound_already(self) -> bool:
+        """Bind beside the process that holds the lease; return whether the SMSC allows no more than its session.
+
+        Nothing more can be learnt of the login then.
+        """
+        try:
+            await self._bind()
+        except BindRefused as refused:
+            state = await find_state(self.pool, self.settings.name)
+            if refused.status != Status.already_bound or state is None or state.problem:
+                raise
+            return True
+        return False
 
     async def _await_state(self) -> State | None:
         """Return the state of the bind of another process, which may have begun to bind a moment ago."""
@@ -95,8 +120,6 @@ class Check:
 
         try:
             session = await open_session(settings.target, settings.login, make, CHECK_SECONDS / 2)
-        except BindRefused as error:
-            raise ConnectionRefused(str(error)) from None
         except OSError as error:
             raise ConnectionError(str(error)) from error
         await session.unbind(CHECK_SECONDS / 4)
@@ -115,14 +138,16 @@ class _Later:
         pass
 
 
-def open_smpp(key: str, settings: SmppSettings, credentials: SmppCredentials, pool: Pool) -> SmppCarrier:
+def open_smpp(
+    key: str, settings: SmppSettings, credentials: SmppCredentials, pool: Pool, *, proposed: bool = False
+) -> SmppCarrier:
     """Return the carrier of a connection. It is bound by a process of the role, which gives it a link."""
     style = Style(Alphabet(settings.alphabet), _source(settings), settings.service_type)
     of_smsc = settings.host, settings.port, ssl.create_default_context() if settings.tls else None
     login = Login(credentials.system_id, credentials.password.get_secret_value(), settings.system_type)
     timers = Timers(response=settings.response_seconds, enquire=settings.enquire_seconds)
     link_settings = LinkSettings(key, Target(*of_smsc), login, settings.window, timers)
-    return SmppCarrier(link_settings, style, Check(pool, link_settings))
+    return SmppCarrier(link_settings, style, Check(pool, link_settings, proposed))
 
 
 def _source(settings: SmppSettings) -> tuple[int, int] | None:
