@@ -192,6 +192,31 @@ async def test_a_dropped_connection_leaves_submits_unanswered_and_ends_the_sessi
             await session.submit(message())
 
 
+async def test_a_submit_without_a_response_is_unanswered_when_the_session_unbinds(smsc: Smsc):
+    smsc.answer("silent")
+    async with bound(smsc) as session:
+        waiting = asyncio.create_task(session.submit(message()))
+        await smsc.await_all("submit")
+        await session.unbind(grace=0.1)
+        with pytest.raises(Unanswered):
+            await within("the end of the submit", waiting)
+
+
+async def test_a_delivery_that_takes_longer_than_the_session_is_not_answered(smsc: Smsc):
+    inbox = Inbox()
+    inbox.gate.clear()
+    async with bound(smsc, inbox) as session:
+        delivering = asyncio.create_task(smsc.deliver(source_addr="1", destination_addr="2", short_message="Hi"))
+        await until(lambda: inbox.received)
+        [processing] = session._deliveries
+        await session.unbind(grace=0.1)
+        await asyncio.wait({processing}, timeout=5)
+        delivering.cancel()
+
+    assert processing.cancelled()
+    assert smsc.all("delivered") == []
+
+
 async def test_an_idle_session_sends_enquire_link_and_answers_it(smsc: Smsc):
     async with bound(smsc, timers=Timers(enquire=0.05)):
         await smsc.await_all("enquire_link", 2)

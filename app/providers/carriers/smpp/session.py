@@ -159,10 +159,12 @@ class Session(asyncio.Protocol):
         self._is_bound = False
         with suppress(TimeoutError):
             async with asyncio.timeout(grace):
-                running = [each.response for each in self._requests.values()]
-                await asyncio.gather(*running, *self._deliveries, return_exceptions=True)
+                if running := {each.response for each in self._requests.values()} | self._deliveries:
+                    await asyncio.wait(running)  # a timeout of gather would cancel the requests
                 with suppress(Unanswered):
                     await self._request(Command.unbind)
+        for delivery in self._deliveries:
+            delivery.cancel()
         self.end("unbound")
 
     def end(self, reason: str) -> None:
