@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from app.db.engine import UNREACHABLE
 from app.domain.carriers.carrier import Carrier, InboundMessage, Receipt
 from app.domain.carriers.connections import ConnectionRow, OpenConnection, OpenConnections
 from app.domain.carriers.kinds import Configuration
@@ -34,6 +35,8 @@ CALL_SECONDS, CLAIM_SECONDS = 35.0, 60.0
 """The time limit of a hand-off, of which the adapter needs at most 30 seconds, and the lease of its claim."""
 
 OVERDUE_SECONDS = 60.0
+
+LOST = "another process holds the lease"
 
 log = structlog.get_logger(__name__)
 
@@ -82,6 +85,11 @@ class Bind:
         self._tasks: list[asyncio.Task[None]] = []
         self._guard: asyncio.TimerHandle | None = None
 
+    @property
+    def grace(self) -> float:
+        """Return the seconds in which it stops: the messages that have begun have the time of a response."""
+        return 2 * self.carrier.settings.timers.response
+
     def start(self) -> None:
         """Bind, and hand off texts, until `stop`."""
         self.carrier.link = self.link
@@ -102,8 +110,13 @@ class Bind:
             if runner.job.topic == topic and self.link.session:
                 runner.start()
 
-    async def stop(self, grace: float) -> None:
-        """Claim no more, wait for responses, unbind, and record the submits without a response."""
+    async def stop(self, grace: float, *, is_last: bool) -> None:
+        """Begin no more messages, let the others end, unbind, and record the submits without a response.
+
+        It takes at most `grace` seconds, of which the messages have half; it may be called again to have it end sooner.
+        Unless it `is_last`, the carrier of another bind will `follow` this one's.
+        """
+        self.carrier.drain(is_last=is_last)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -151,7 +164,7 @@ class Binds:
     holder: str
     _connections: OpenConnections = field(init=False)
     _held: dict[str, Bind] = field(init=False, default_factory=dict)
-    _stopping: set[asyncio.Task[None]] = field(init=False, default_factory=set)
+    _ending: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Follow the connections of the role."""
@@ -176,50 +189,82 @@ class Binds:
         return [session for bind in self._held.values() if (session := bind.link.session)]
 
     async def stop(self, grace: float) -> None:
-        """Stop the binds, and give their leases up."""
-        await asyncio.gather(*(self._release(key, grace) for key in list(self._held)), return_exceptions=True)
+        """Stop the binds, and give their leases up. `run` has ended."""
+        ending = list(self._ending.values())
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+        await asyncio.gather(*(self._end(bind, grace) for bind in self._held.values()), return_exceptions=True)
         await self._connections.close()
 
     async def _follow(self) -> None:
         await self._connections.refresh()
         served = {each.row.key: each for each in self._connections.served()}
-        for key in self._held.keys() - served.keys():
-            await self._release(key, MARGIN_SECONDS)
-        holding = (self._hold(key, each) for key, each in served.items())
+        for key in self._held.keys() - served.keys() - self._ending.keys():
+            self._begin_to_end(self._held[key])
+        holding = (self._hold(key, each) for key, each in served.items() if key not in self._ending)
         for failure in filter(None, await asyncio.gather(*holding, return_exceptions=True)):
             raise failure  # after all have ended: a connection that is followed twice at a time would be bound twice
 
     async def _hold(self, key: str, connection: OpenConnection) -> None:
-        """Renew the lease of a bind, or begin one where the lease is free."""
+        """Renew the lease of a bind, or begin one where the lease is free; replace it where its settings changed."""
         bind = self._held.get(key)
-        if bind and bind.row != connection.row:
-            await self._release(key, MARGIN_SECONDS)
-            bind = None
         lease = bind.lease if bind else Lease(self.services.database.pool, key, self.holder, LEASE_SECONDS)
         try:
             async with asyncio.timeout(LEASE_SECONDS / 2):
                 is_held = await lease.acquire(bind.link.problem if bind else BEGINNING)
         except TimeoutError:
             return
-        if bind and is_held:
+        if bind is None:
+            if is_held:
+                self._begin(lease, connection)
+        elif not is_held:
+            bind.link.drop(LOST)
+            self._begin_to_end(bind)
+        elif bind.row.configuration != connection.row.configuration:
+            self._begin_to_end(bind, connection)
+        else:
             bind.guard()
-        elif bind:
-            bind.link.drop("another process holds the lease")
-            await self._release(key, MARGIN_SECONDS)
-        elif is_held and isinstance(connection.carrier, SmppCarrier):
-            self._begin(lease, connection.row, connection.carrier)
 
-    def _begin(self, lease: Lease, row: ConnectionRow, carrier: SmppCarrier) -> None:
-        self._held[lease.carrier] = Bind(self.services, lease, row, carrier)
+    def _begin(self, lease: Lease, connection: OpenConnection, former: SmppCarrier | None = None) -> None:
+        if not isinstance(connection.carrier, SmppCarrier):
+            return
+        if former:
+            connection.carrier.follow(former)
+        self._held[lease.carrier] = Bind(self.services, lease, connection.row, connection.carrier)
         self._held[lease.carrier].start()
         log.info("smpp_lease_taken", connection=lease.carrier)
 
-    async def _release(self, key: str, grace: float) -> None:
-        bind = self._held.pop(key)
-        await bind.stop(grace)
+    def _begin_to_end(self, bind: Bind, successor: OpenConnection | None = None) -> None:
+        """Have a bind end, while the leases of others are renewed."""
+        key = bind.lease.carrier
+        self._ending[key] = asyncio.create_task(self._end(bind, bind.grace, successor))
+        self._ending[key].add_done_callback(lambda _: self._ending.pop(key))
+
+    async def _end(self, bind: Bind, grace: float, successor: OpenConnection | None = None) -> None:
+        """Stop a bind; then give its lease up, or bind the successor with it."""
+        renewing = asyncio.create_task(self._renew(bind))
+        try:
+            await bind.stop(grace, is_last=successor is None)
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+        del self._held[bind.lease.carrier]
+        if successor and bind.lease.remaining > 0:
+            self._begin(bind.lease, successor, bind.carrier)
+            return
         with suppress(Exception):  # it ends by itself
             await bind.lease.release()
-        log.info("smpp_lease_released", connection=key)
+        log.info("smpp_lease_released", connection=bind.lease.carrier)
+
+    async def _renew(self, bind: Bind) -> None:
+        """Renew the lease of a bind that ends, until cancelled."""
+        is_held = True
+        while is_held:
+            with suppress(*UNREACHABLE):
+                is_held = await bind.lease.acquire(bind.link.problem)
+            bind.guard()
+            await asyncio.sleep(RENEW_SECONDS)
 
 
 async def _always() -> bool:

@@ -7,12 +7,10 @@ from functools import partial
 
 import pytest
 
-from app.bootstrap import smpp
 from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
 from app.domain.messages.requests import Send
-from app.providers.carriers.smpp import deliveries, link
 from app.providers.carriers.smpp.leases import Lease
 from app.providers.carriers.smpp.statuses import Status
 from tests.domain.messages.handing import hand_over, reconcile
@@ -23,19 +21,10 @@ from tests.factories.messages import MESSAGES, OUTGOING, UNMATCHED_CALLBACKS, UN
 from tests.factories.tables import Rows
 from tests.factories.traps import table_locked, until_blocked, writes_refused
 from tests.smpp.lines import DELIVERIES, KEY, LEASES, Line, binding, running
-from tests.smpp.smscs import THEM, Smsc, open_smsc
-from tests.waiting import PATIENCE_SECONDS, until, within
+from tests.smpp.smscs import THEM, Smsc
+from tests.waiting import until, within
 
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(autouse=True)
-def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smpp, "LEASE_SECONDS", 2 * PATIENCE_SECONDS)
-    monkeypatch.setattr(smpp, "RENEW_SECONDS", 0.05)
-    monkeypatch.setattr(deliveries, "SLOW_SECONDS", PATIENCE_SECONDS)
-    monkeypatch.setattr(link, "FIRST_WAIT", 0.02)
-    monkeypatch.setattr(deliveries, "UNKNOWN_ID_WAITS", (0.01,))
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("short_times")]
 
 
 async def test_a_text_leaves_through_the_connection_and_its_receipt_delivers_it(line: Line, smsc: Smsc, pool: Pool):
@@ -115,39 +104,6 @@ async def test_texts_wait_unclaimed_until_the_connection_is_bound(line: Line, sm
     async with running(line.services):
         await smsc.await_all("connect")
         assert await OUTGOING.only(pool, "attempts") == 0
-
-
-async def test_a_paused_connection_keeps_its_session_and_its_texts_wait(line: Line, smsc: Smsc, pool: Pool):
-    await change_connection(pool, KEY, status="paused")
-    await line.send()
-    async with binding(line):
-        assert await line.text("Hi") == Status.ok
-
-    assert await line.bodies() == ["Hi"]
-    assert smsc.all("submit") == []
-
-
-async def test_new_settings_are_followed_by_a_new_session(line: Line, smsc: Smsc, pool: Pool):
-    async with binding(line):
-        with open_smsc() as other:
-            settings = {"host": "127.0.0.1", "port": other.port, "system_type": "new"}
-            await change_connection(pool, KEY, settings=settings)
-            [bind] = await other.await_all("bind")
-            await smsc.await_all("unbind")
-
-    assert bind["system_type"] == "new"
-
-
-async def test_new_settings_are_followed_although_the_connection_is_not_bound(line: Line, smsc: Smsc, pool: Pool):
-    smsc.command("mute", commands=["bind_transceiver"])
-    async with running(line.services) as binds:
-        await smsc.await_all("connect")
-        with open_smsc() as other:
-            await change_connection(pool, KEY, settings={"host": "127.0.0.1", "port": other.port})
-            await other.await_all("bind")
-            await until(binds.sessions)
-
-    assert smsc.all("bind") == []
 
 
 async def test_two_processes_never_hold_the_same_bind_and_one_takes_over_from_the_other(

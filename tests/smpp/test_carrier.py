@@ -161,7 +161,7 @@ async def test_without_a_response_the_message_is_ambiguous_until_a_late_one_is_f
     with pytest.raises(ConnectionError):
         await carrier.find(message(), ago())
     smsc.command("release")
-    await until(lambda: carrier._unfinished[300][1])
+    await until(lambda: carrier.unfinished[300][1])
 
     assert await carrier.find(message(), ago()) == [Accepted("late", "accepted", 1, part_ids=("late",), is_ours=True)]
     assert len(smsc.all("submit")) == 1
@@ -183,6 +183,35 @@ async def test_a_part_that_was_accepted_is_not_submitted_again(smsc: Smsc, carri
     assert isinstance(answer, Accepted)
     assert answer.part_ids == ("first", "second")
     assert [each["udh"][0][-2:] for each in await smsc.await_all("submit", 3)] == ["01", "02", "02"]
+
+
+async def test_a_carrier_that_drains_ends_the_messages_that_it_has_begun_and_begins_no_more(
+    smsc: Smsc, carrier: SmppCarrier
+):
+    smsc.answer("held")
+    sending = asyncio.create_task(carrier.send(message("A" * 300)))
+    await smsc.await_all("submit")
+
+    carrier.drain(is_last=False)
+    refused = await carrier.send(message(reference=301))
+    smsc.command("release")
+
+    assert isinstance(await sending, Accepted)
+    assert refused == Rejected(FailureCode.carrier_error, "the connection is not bound", retryable=True)
+    assert [each["udh"][0][-2:] for each in await smsc.await_all("submit", 2)] == ["01", "02"]
+
+
+async def test_a_message_that_is_partly_submitted_when_the_last_carrier_drains_is_never_sent_again(
+    smsc: Smsc, carrier: SmppCarrier
+):
+    smsc.answer("held", 0x04)
+    sending = asyncio.create_task(carrier.send(message("A" * 300)))
+    await smsc.await_all("submit")
+
+    carrier.drain(is_last=True)
+    smsc.command("release")
+
+    assert await sending == Ambiguous("the process stopped when some parts were submitted")
 
 
 async def test_a_connection_that_is_lost_leaves_the_message_ambiguous(smsc: Smsc, carrier: SmppCarrier):

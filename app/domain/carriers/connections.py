@@ -48,6 +48,11 @@ class ConnectionRow(NamedTuple):
     role: str
     revision: int
 
+    @property
+    def configuration(self) -> tuple[object, ...]:
+        """Return the values that its carrier is opened with."""
+        return self.kind, self.settings, self.credentials
+
 
 @dataclass(slots=True)
 class OpenConnection:

@@ -44,6 +44,8 @@ NOT_BOUND = Rejected(FailureCode.carrier_error, "the connection is not bound", r
 
 NOT_SUBMITTED = Rejected(FailureCode.carrier_error, "the message was not wholly submitted", retryable=True)
 
+PARTLY_SUBMITTED = Ambiguous("the process stopped when some parts were submitted")
+
 Responses = dict[int, Submitted | None]
 """The responses to the submitted parts of one message, by their numbers from 1; None for a missing one."""
 
@@ -81,13 +83,25 @@ class SmppCarrier:
         self.style = style
         self.link: Link | None = None
         self._check = check
-        self._unfinished: OrderedDict[int, Responses] = OrderedDict()
+        self.unfinished: OrderedDict[int, Responses] = OrderedDict()
         self._limit = _Limit()
+        self._is_draining = self._is_last = False
+
+    def follow(self, former: "SmppCarrier") -> None:
+        """Go on with the messages that the former carrier of the connection has not finished."""
+        self.unfinished = former.unfinished
+
+    def drain(self, *, is_last: bool) -> None:
+        """Begin no more messages.
+
+        If it `is_last`, no carrier will `follow` it: a message of which parts were accepted is not sent again then.
+        """
+        self._is_draining, self._is_last = True, self._is_last or is_last
 
     async def send(self, message: OutboundMessage) -> Answer:
         """Submit the parts of a message that were not accepted before."""
         session = self.link.session if self.link else None
-        if session is None:
+        if session is None or self._is_draining:
             return NOT_BOUND
         accepted = self._recall(message.reference)
         if self._limit.wait and not accepted:
@@ -98,7 +112,7 @@ class SmppCarrier:
 
     async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
         """Return the answer of late responses; raise `ConnectionError` while one is missing. SMPP finds no message."""
-        if message.reference not in self._unfinished:
+        if message.reference not in self.unfinished:
             raise ConnectionError("an SMSC cannot be asked for a message without its id")
         answer = self._conclude(message.reference, len(self._split(message)))
         if isinstance(answer, Ambiguous):
@@ -174,7 +188,7 @@ class SmppCarrier:
         try:
             response = await session.submit(message, tag)
         except NotSubmitted:
-            del self._unfinished[tag.reference][tag.number]
+            del self.unfinished[tag.reference][tag.number]
             return None
         except Unanswered:
             return None
@@ -198,26 +212,28 @@ class SmppCarrier:
         )
 
     def _record(self, tag: PartTag, response: Submitted | None) -> None:
-        self._unfinished.setdefault(tag.reference, {})[tag.number] = response
-        self._unfinished.move_to_end(tag.reference)
-        if len(self._unfinished) > MOST_UNFINISHED:
-            self._unfinished.popitem(last=False)
+        self.unfinished.setdefault(tag.reference, {})[tag.number] = response
+        self.unfinished.move_to_end(tag.reference)
+        if len(self.unfinished) > MOST_UNFINISHED:
+            self.unfinished.popitem(last=False)
 
     def _recall(self, reference: int) -> Collection[int]:
         """Return the parts that were accepted before; forget the others, which are submitted again."""
-        known = self._unfinished.get(reference, {})
+        known = self.unfinished.get(reference, {})
         for number in [number for number, response in known.items() if not _is_accepted(response)]:
             del known[number]
         return known
 
     def _has_accepted(self, reference: int) -> bool:
-        return any(map(_is_accepted, self._unfinished.get(reference, {}).values()))
+        return any(map(_is_accepted, self.unfinished.get(reference, {}).values()))
 
     def _conclude(self, reference: int, count: int) -> Answer:
         """Return the answer that the responses are together; forget them unless the message may be sent again."""
-        answer = self._read(self._unfinished.get(reference, {}), count)
-        if isinstance(answer, Accepted) or (isinstance(answer, Rejected) and not answer.retryable):
-            self._unfinished.pop(reference, None)
+        answer = self._read(self.unfinished.get(reference, {}), count)
+        if isinstance(answer, Rejected) and answer.retryable:
+            return PARTLY_SUBMITTED if self._is_last and self._has_accepted(reference) else answer
+        if not isinstance(answer, Ambiguous):
+            self.unfinished.pop(reference, None)
         return answer
 
     def _read(self, responses: Responses, count: int) -> Answer:
