@@ -65,6 +65,27 @@ async def test_the_receipts_of_parts_deliver_a_message_in_any_order_and_spelling
     assert await UNMATCHED_RECEIPTS.count(pool) == 0
 
 
+@pytest.mark.parametrize(("body", "ids"), [("Hello", ["1"]), ("A" * 200, ["1", "2"])])
+async def test_the_receipts_of_ids_that_come_again_after_a_restart_of_the_smsc_are_those_of_the_later_text(
+    line: Line, smsc: Smsc, pool: Pool, body: str, ids: list[str]
+):
+    smsc.command("name", ids=ids * 2)
+    async with binding(line):
+        await line.send(body)
+        await line.until_status("sent")
+        for id in ids:
+            await line.report(id)
+        await line.send(body, "+12025550199")
+        await until(partial(is_sent_to, pool, "+12025550199"))
+        await line.report(ids[-1], "UNDELIV", "027")
+
+    states = await MESSAGES.read(pool, "to_number", "status", "carrier_error")
+    assert {tuple(each) for each in states} == {
+        (THEM, "delivered", None),
+        ("+12025550199", "failed", "UNDELIV err:027"),
+    }
+
+
 async def test_a_part_that_fails_fails_the_message_and_refunds_it(line: Line, smsc: Smsc, pool: Pool):
     smsc.command("name", ids=["1", "2"])
     async with binding(line):
@@ -289,6 +310,10 @@ async def test_a_receipt_that_names_no_message_is_kept_for_inspection(line: Line
 
     assert await UNMATCHED_CALLBACKS.only(pool, "kind", "problem") == ("status", "the receipt names no message")
     assert await UNMATCHED_RECEIPTS.only(pool, "provider_message_id") == "unknown-1"
+
+
+async def is_sent_to(pool: Pool, to: str) -> bool:
+    return await MESSAGES.where(to_number=to).only(pool, "status") == "sent"
 
 
 async def is_empty(rows: Rows, pool: Pool) -> bool:

@@ -63,7 +63,7 @@ async def test_a_message_of_one_part_is_accepted_under_the_id_of_the_smsc(smsc: 
     answer = await carrier.send(message())
 
     [submit] = await smsc.await_all("submit")
-    assert answer == Accepted("ab12", "accepted", 1, part_ids=("ab12",))
+    assert answer == Accepted("ab12", "accepted", 1, part_ids=("ab12",), ids_recur=True)
     assert (submit["text"], submit["udh"], submit["esm_class"], submit["registered_delivery"]) == ("Hello", [], 0, 1)
 
 
@@ -163,7 +163,9 @@ async def test_without_a_response_the_message_is_ambiguous_until_a_late_one_is_f
     smsc.command("release")
     await until(lambda: carrier.unfinished[300][1])
 
-    assert await carrier.find(message(), ago()) == [Accepted("late", "accepted", 1, part_ids=("late",), is_ours=True)]
+    assert await carrier.find(message(), ago()) == [
+        Accepted("late", "accepted", 1, part_ids=("late",), is_ours=True, ids_recur=True)
+    ]
     assert len(smsc.all("submit")) == 1
 
 

@@ -65,6 +65,7 @@ class Accepted:
     `parts` is the carrier's count of SMS parts, and `charge` its price; None where it does not say. A carrier that
     reports on each part under an id of its own gives these as `part_ids`, in the order of the parts. One that was asked
     for a message, and answers by our reference, `is_ours`, also without an id or under one that another message has.
+    Where `ids_recur`, the carrier gives the id of an older message to a later one.
     """
 
     provider_message_id: str
@@ -73,6 +74,7 @@ class Accepted:
     charge: Charge | None = None
     part_ids: tuple[str, ...] = ()
     is_ours: bool = False
+    ids_recur: bool = False
 
 
 class Limited(enum.StrEnum):

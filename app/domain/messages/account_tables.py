@@ -14,6 +14,7 @@ DELETE_UNMATCHED = "DELETE FROM unmatched_receipts WHERE message_id = ANY($1::bi
 DELETE_CARRIER_IDS = """
 DELETE FROM carrier_ids n USING messages m WHERE m.id = ANY($1::bigint[])
   AND n.carrier = m.carrier AND n.provider_message_id = m.provider_message_id AND n.direction = m.direction
+  AND n.message_id = m.id
 """
 DELETE_PART_IDS = "DELETE FROM carrier_ids WHERE message_id = ANY($1::bigint[]) AND parts > 1"
 

@@ -38,6 +38,7 @@ GIVEN = (
     Message.carrier == CarrierId.carrier,
     Message.provider_message_id == CarrierId.provider_message_id,
     Message.direction == CarrierId.direction,
+    Message.id == CarrierId.message_id,
 )
 NOTED = exists().where(
     CarrierId.direction == Direction.inbound,

@@ -24,6 +24,7 @@ from app.domain.messages.events import MessageSent
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.outgoing import ClaimedText
 from app.domain.messages.pacing import carrier_bucket, number_bucket
+from app.domain.messages.queries import FINAL_REPORT_WITHIN
 from app.domain.messages.receipts import carrier_ids
 from app.domain.quiet_hours import service
 from app.domain.quiet_hours import sql as quiet_hours
@@ -245,6 +246,8 @@ async def _record_sent(connection: Connection, accepted: Sequence[tuple[ClaimedT
     """Record accepted messages, and the ids that no other message has; return True if unmatched receipts match."""
     accepted = sorted(accepted, key=lambda pair: pair[0].message_id)  # the order in which messages are locked
     ids = [text.message_id for text, _ in accepted]
+    recurring = [(text.carrier, id, text.message_id) for text, answer in accepted for id in _recurring_ids(answer)]
+    await carrier_ids.free(connection, recurring, now - FINAL_REPORT_WITHIN)
     recorded = await rows.fetch(
         connection,
         RecordedText,
@@ -281,6 +284,11 @@ def _accepted_text(text: ClaimedText, answer: Accepted) -> AcceptedText:
 def _part_ids(answer: Accepted) -> list[str]:
     """Return the ids of the parts, each once: some carriers name all parts of a message alike."""
     return list(dict.fromkeys(filter(None, answer.part_ids)))
+
+
+def _recurring_ids(answer: Accepted) -> list[str]:
+    ids = {answer.provider_message_id, *answer.part_ids} if answer.ids_recur else ()
+    return sorted(filter(None, ids))
 
 
 async def _block(unit: UnitOfWork, message_id: int, code: str) -> None:

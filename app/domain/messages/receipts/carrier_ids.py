@@ -6,9 +6,13 @@ The unique index makes each of them wait for the other, so that one finds the ot
 insert ids in order.
 
 A message whose parts have ids of their own has a row for each of them.
+
+The counters of some carriers begin again. An id of such a carrier is taken from an older message whose state is final,
+or which no report is expected on any more, before it is inserted for a later one.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from app.db.engine import Connection, Pool
 from app.db.rows import integers, texts
@@ -51,6 +55,27 @@ ON CONFLICT (carrier, provider_message_id, direction) DO UPDATE SET part = exclu
 WHERE known.message_id = excluded.message_id
 """
 
+FIND_RECURRING = """
+SELECT a.carrier, a.id, a.message_id FROM unnest($1::text[], $2::text[], $3::bigint[]) AS a(carrier, id, message_id)
+CROSS JOIN LATERAL (
+  SELECT message_id FROM carrier_ids
+  WHERE carrier = a.carrier AND provider_message_id = a.id AND direction = 'outbound' LIMIT 1
+) n
+WHERE n.message_id <> a.message_id AND NOT EXISTS (
+  SELECT FROM messages m WHERE m.id = n.message_id AND m.status NOT IN ('delivered', 'failed')
+    AND coalesce(m.sent_at, m.created_at) > $4
+)
+"""
+"""Finds the ids that other messages have, unless these are not final and were sent after `$4`."""
+
+LOCK = "SELECT FROM messages WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE"
+
+FREE = """
+DELETE FROM carrier_ids n USING unnest($1::text[], $2::text[], $3::bigint[]) AS a(carrier, id, message_id)
+WHERE n.carrier = a.carrier AND n.provider_message_id = a.id AND n.direction = 'outbound'
+  AND n.message_id NOT IN (a.message_id, 0)
+"""
+
 FIND_RECIPIENTS = """
 SELECT n.provider_message_id, m.to_number FROM carrier_ids n JOIN messages m ON m.id = n.message_id
 WHERE n.carrier = $1 AND n.provider_message_id = ANY($2::text[]) AND n.direction = 'outbound'
@@ -72,6 +97,19 @@ def insert(rows: str) -> str:
 async def take(pool: Pool, carrier: str, id: str, message_id: int) -> bool:
     """Take an id for a message before anything is concluded from it; return False where another message has it."""
     return await pool.fetchval(TAKE, carrier, id, message_id)
+
+
+async def free(connection: Connection, given: Sequence[tuple[str, str, int]], since: datetime) -> None:
+    """Take ids from older messages, by carrier, carrier's id and id of the message that has it now.
+
+    A message without a final state keeps its id if it was sent after `since`.
+    """
+    if not given:
+        return
+    if recurring := await connection.fetch(FIND_RECURRING, *zip(*given, strict=True), since):
+        carriers, ids, message_ids = zip(*recurring, strict=True)
+        await connection.execute(LOCK, message_ids)
+        await connection.execute(FREE, carriers, ids, message_ids)
 
 
 async def name_parts(connection: Connection, named: Sequence[tuple[str, int, Sequence[str]]]) -> None:

@@ -247,7 +247,7 @@ class SmppCarrier:
         if len(answered) < count:
             return NOT_SUBMITTED
         ids = tuple(receipts.bare(response.message_id) if response.message_id else "" for response in answered)
-        return Accepted(ids[0], "accepted", count, part_ids=ids)
+        return Accepted(ids[0], "accepted", count, part_ids=ids, ids_recur=True)
 
 
 class _Limit:
