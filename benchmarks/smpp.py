@@ -47,6 +47,9 @@ class _Receiver:
     async def receive(self, message: ShortMessage) -> Reply:
         return Reply(Status.ok)
 
+    async def keep_malformed(self, body: bytes, problem: str) -> Reply:
+        return Reply(Status.permanent_error)
+
     def acknowledged(self, tokens: object) -> None:
         pass
 

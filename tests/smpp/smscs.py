@@ -41,6 +41,7 @@ class Inbox:
     received: list[ShortMessage] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
     late: list[tuple[object, Submitted]] = field(default_factory=list)
+    malformed: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -49,6 +50,10 @@ class Inbox:
         self.received.append(message)
         await within("the gate", self.gate.wait())
         return Reply(self.answer(), len(self.received))
+
+    async def keep_malformed(self, body: bytes, problem: str) -> Reply:
+        self.malformed.append(body)
+        return Reply(Status.permanent_error)
 
     def acknowledged(self, tokens: Sequence[int]) -> None:
         self.settled += tokens

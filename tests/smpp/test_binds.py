@@ -11,12 +11,15 @@ from app.db.engine import Pool
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
 from app.domain.messages.requests import Send
+from app.providers.carriers.smpp import addresses
 from app.providers.carriers.smpp.leases import Lease
+from app.providers.carriers.smpp.pdu import Command, Pdu, ShortMessage, encode_message
 from app.providers.carriers.smpp.statuses import Status
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.billing import audit, entries
 from tests.factories.carriers import add_smpp_connection, change_connection
 from tests.factories.clocks import Later
+from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES, OUTGOING, UNMATCHED_CALLBACKS, UNMATCHED_RECEIPTS
 from tests.factories.tables import Rows
 from tests.factories.traps import table_locked, until_blocked, writes_refused
@@ -310,6 +313,27 @@ async def test_a_receipt_that_names_no_message_is_kept_for_inspection(line: Line
 
     assert await UNMATCHED_CALLBACKS.only(pool, "kind", "problem") == ("status", "the receipt names no message")
     assert await UNMATCHED_RECEIPTS.only(pool, "provider_message_id") == "unknown-1"
+
+
+async def test_a_stop_with_a_last_parameter_that_ends_too_early_opts_the_sender_out(line: Line, smsc: Smsc, pool: Pool):
+    here, them = addresses.encode(line.account.phone_number), addresses.encode(THEM)
+    body = encode_message(ShortMessage(them, here, b"STOP")) + b"\x14\x03\x00\x09\x01"
+    async with binding(line):
+        smsc.command("raw", hex=Pdu(Command.deliver_sm, 0, 9, body).encode().hex())
+        await until(line.bodies)
+
+    assert await line.bodies() == ["STOP"]
+    assert await CONTACTS.only(pool, "phone", "status") == (THEM, "opted_out")
+
+
+async def test_a_delivery_that_cannot_be_read_is_kept_for_inspection(line: Line, smsc: Smsc, pool: Pool):
+    async with binding(line):
+        smsc.command("raw", hex=Pdu(Command.deliver_sm, 0, 9, b"\0\1\1" + b"1" * 90).encode().hex())
+        await until(partial(UNMATCHED_CALLBACKS.count, pool))
+
+    kept = await UNMATCHED_CALLBACKS.only(pool, "carrier", "kind", "problem", "payload")
+    octets = (b"\0\1\1" + b"1" * 90).hex()
+    assert tuple(kept) == (KEY, "inbound", "a text without its end", {"octets": octets})
 
 
 async def is_sent_to(pool: Pool, to: str) -> bool:

@@ -186,6 +186,21 @@ def test_the_parameters_of_a_receipt_count_before_its_text():
     assert read == receipts.SmscReceipt("77", "UNDELIV", "err:11")
 
 
+@pytest.mark.parametrize("tail", [b"\x02\x04\x00\x02\x01", b"\x14\x03\xff\xff", b"\x14\x03\x00", b"\x14"])
+def test_a_last_parameter_that_ends_too_early_is_ignored(tail: bytes):
+    given = replace(message("STOP"), tlvs={Tag.user_message_reference: b"\x00\x07"})
+
+    assert pdu.decode_message(pdu.encode_message(given) + tail) == given
+
+
+def test_a_text_in_a_parameter_that_ends_too_early_is_read_as_far_as_it_is_there():
+    without = replace(message("STOP"), payload=b"")
+
+    read = pdu.decode_message(pdu.encode_message(without) + b"\x04\x24\x00\x05STOP")
+
+    assert read == message("STOP")
+
+
 def test_a_delivery_that_names_a_message_is_a_receipt_whatever_its_class_says():
     receipt = delivery(FULL.format(stat="DELIVRD", error="000"), {Tag.receipted_message_id: b"77\0"})
     text_of_a_phone = replace(receipt, esm_class=0, tlvs={})

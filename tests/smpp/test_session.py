@@ -288,9 +288,11 @@ async def test_a_malformed_delivery_is_refused_for_ever_and_the_session_goes_on(
         smsc.command("raw", hex=Pdu(Command.deliver_sm, 0, 9, whole[: len(whole) - 3]).encode().hex())
         smsc.command("enquire")
         await smsc.await_all("enquired")
+        await until(lambda: inbox.malformed)
 
         assert session.is_bound
         assert inbox.received == []
+        assert inbox.malformed == [whole[: len(whole) - 3]]
 
 
 async def test_a_session_over_tls_trusts_only_known_certificates(tmp_path: Path):

@@ -131,6 +131,9 @@ class _Later:
     async def receive(self, message: ShortMessage) -> Reply:
         return Reply(Status.temporary_error)
 
+    async def keep_malformed(self, body: bytes, problem: str) -> Reply:
+        return Reply(Status.temporary_error)
+
     def acknowledged(self, tokens: object) -> None:
         pass
 

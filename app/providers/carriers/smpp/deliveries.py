@@ -95,6 +95,11 @@ class Deliveries:
             await self._sink.take_receipt(said.receipt(id))
         return Reply(Status.ok)
 
+    async def keep_malformed(self, body: bytes, problem: str) -> Reply:
+        """Keep a delivery that cannot be read for inspection; the SMSC gives it up."""
+        await self._sink.keep_unusable("inbound", problem, {"octets": body.hex()})
+        return Reply(Status.permanent_error)
+
     def acknowledged(self, tokens: Sequence[int]) -> None:
         """Forget deliveries that the SMSC has the response to."""
         task = asyncio.create_task(self._settle(tokens))

@@ -202,11 +202,19 @@ class _Fields:
         return Address(ton, npi, self.name())
 
     def tlvs(self) -> dict[int, bytes]:
-        """Read the optional parameters, up to the end of the body."""
+        """Read the optional parameters, up to the end of the body.
+
+        Some SMSCs give the last one a wrong length. It is ignored; if it is the text, its octets are those that are
+        there.
+        """
         found: dict[int, bytes] = {}
         while len(self._body) - self._place >= TLV_HEADER.size:
             tag, length = TLV_HEADER.unpack(self.octets(TLV_HEADER.size))
-            found[tag] = self.octets(length)
+            left = len(self._body) - self._place
+            if length <= left or tag == Tag.message_payload:
+                found[tag] = self.octets(min(length, left))
+            else:
+                self._place = len(self._body)
         return found
 
 

@@ -86,6 +86,10 @@ class Receiver(Protocol):
         """Process a delivery and return its response; after an exception the SMSC delivers it again."""
         ...
 
+    async def keep_malformed(self, body: bytes, problem: str) -> Reply:
+        """Keep the body of a delivery that cannot be read, and return the response."""
+        ...
+
     def acknowledged(self, tokens: Sequence[int]) -> None:
         """Learn that the SMSC certainly has the responses to deliveries, so that it does not deliver them again."""
         ...
@@ -245,28 +249,30 @@ class Session(asyncio.Protocol):
             self._receiver.answered_late(tag, _read(response))
 
     def _deliver(self, delivery: Pdu) -> None:
-        try:
-            message = pdu.decode_message(delivery.body)
-        except MalformedPdu as error:
-            log.warning("smpp_delivery_malformed", error=str(error))
-            self._answer_delivery(Status.permanent_error, delivery.sequence)
-            return
         if not self.is_bound or len(self._deliveries) >= MOST_DELIVERIES:
             self._answer_delivery(Status.temporary_error, delivery.sequence)
             return
-        task = asyncio.create_task(self._receive(message, delivery.sequence))
+        task = asyncio.create_task(self._process_delivery(delivery))
         self._deliveries.add(task)
         task.add_done_callback(self._deliveries.discard)
 
-    async def _receive(self, message: ShortMessage, sequence: int) -> None:
+    async def _process_delivery(self, delivery: Pdu) -> None:
         try:
-            reply = await self._receiver.receive(message)
+            reply = await self._receive(delivery.body)
         except Exception:
             log.exception("smpp_delivery_failed")
             reply = Reply(Status.temporary_error)
-        self._answer_delivery(reply.status, sequence)
+        self._answer_delivery(reply.status, delivery.sequence)
         if reply.token is not None:
             self._answered.append(reply.token)
+
+    async def _receive(self, body: bytes) -> Reply:
+        try:
+            message = pdu.decode_message(body)
+        except MalformedPdu as error:
+            log.warning("smpp_delivery_malformed", error=str(error))
+            return await self._receiver.keep_malformed(body, str(error))
+        return await self._receiver.receive(message)
 
     def _answer_delivery(self, status: Status, sequence: int) -> None:
         self._answer(Command.deliver_sm | pdu.RESPONSE, status, sequence, b"\0")
