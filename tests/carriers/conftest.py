@@ -5,7 +5,7 @@ import socket
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -26,6 +26,7 @@ from app.settings import Settings
 from tests.carriers.simulators import NUMBER, SCRIPTS, SMPP, UNDER_TEST, Kind, Simulator, simulating
 from tests.domain.messages.handing import hand_over, reconcile
 from tests.factories.carriers import add_connection, change_connection
+from tests.factories.clocks import Moving
 from tests.factories.messages import MESSAGES, SANDBOX_MESSAGES
 from tests.factories.numbers import add_number
 from tests.factories.tables import ahead
@@ -89,6 +90,7 @@ class Bench:
     number_id: int
     simulator: Simulator | Smsc | None
     sent: dict[str, int] = field(default_factory=dict)
+    clock: Moving = field(default_factory=Moving)
 
     @property
     def pool(self) -> Pool:
@@ -104,8 +106,9 @@ class Bench:
 
     async def work(self) -> None:
         """Hand off, ask the carrier and match receipts once."""
-        await hand_over(self.services.handoff)
-        await reconcile(self.services.handoff)
+        handoff = replace(self.services.handoff, clock=self.clock)
+        await hand_over(handoff)
+        await reconcile(handoff)
         await self.services.receipts.match()
         if self.simulator is None:
             await self._play()
@@ -116,10 +119,11 @@ class Bench:
         async with open_poster() as poster:
             await Playback(self.pool, poster, url, lambda _: secret).run()
 
-    async def settle(self, wanted: dict[str, str]) -> None:
-        """Work until each number's message has its status."""
+    async def settle(self, wanted: dict[str, str], hurry: float = 0) -> None:
+        """Work until each number's message has its status; move the clock by `hurry` seconds each time."""
 
         async def is_settled() -> bool:
+            self.clock.move(seconds=hurry)
             await self.work()
             return {number: status for number, (status, *_) in (await self.states()).items()} == wanted
 

@@ -61,7 +61,7 @@ async def test_no_odd_answer_or_report_loses_or_doubles_a_text(bench: Bench) -> 
     odd = bench.kind.odd
     await bench.send(*odd)
 
-    await bench.settle({number: status for number, (status, *_) in odd.items()})
+    await bench.settle({number: status for number, (status, *_) in odd.items()}, hurry=5)
 
     states, calls = await bench.states(), await bench.calls()
     assert {number: (*states[number][:2], calls[number]) for number in odd} == odd

@@ -1,6 +1,6 @@
 """Finding and deleting messages at Twilio and Telnyx."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -74,8 +74,8 @@ async def test_twilio_is_asked_for_the_messages_between_two_numbers() -> None:
     "other",
     [
         {"body": "Other"},
-        {"body": None},
         {"direction": "inbound"},
+        {"direction": "inbound", "body": ""},
         {"direction": None},
         {"date_created": "Sat, 21 Nov 2026 09:28:59 +0000"},
         {"sid": None},
@@ -91,6 +91,9 @@ async def test_a_message_that_is_not_ours_is_passed_over(other: dict[str, Any]) 
     [
         {"body": "Sent from your Twilio trial account - " + MESSAGE.body},
         {"body": f" {MESSAGE.body}\n"},
+        {"body": None},
+        {"body": " "},
+        {"body": "[REDACTED]"},
         {"date_created": "Sat, 21 Nov 2026 09:29:30 +0000"},
         {"date_created": None},
         {"date_created": "yesterday"},
@@ -98,6 +101,10 @@ async def test_a_message_that_is_not_ours_is_passed_over(other: dict[str, Any]) 
 )
 async def test_a_message_that_may_be_ours_is_found(fields: dict[str, Any]) -> None:
     assert (await find("twilio", say(twilio_page(listed(**fields)))))[0] == [Accepted(SID, "queued", 1)]
+
+
+def test_twilio_may_list_a_message_late() -> None:
+    assert twilio().capabilities.lists_within == timedelta(minutes=2)
 
 
 async def test_a_message_that_has_failed_at_twilio_is_found_as_refused() -> None:

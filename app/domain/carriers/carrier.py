@@ -250,7 +250,7 @@ class Capabilities:
 
     Numbers can be imported where it `lists_numbers`. Texts may leave from short codes where it `takes_short_codes`, and
     from names such as "ACME" where it `takes_alphanumeric`. Where it `shares_lookups`, every account may look numbers
-    up through a connection of the installation.
+    up through a connection of the installation. `find` may miss a message until `lists_within` after its call.
     """
 
     max_segments: int = 10
@@ -260,6 +260,7 @@ class Capabilities:
     takes_short_codes: bool = False
     takes_alphanumeric: bool = False
     shares_lookups: bool = False
+    lists_within: timedelta = timedelta(0)
 
 
 class Carrier(Protocol):
@@ -282,7 +283,8 @@ class Carrier(Protocol):
 
         Return every message that may be this one: a carrier that does not store our reference cannot tell apart two
         messages with the same text between the same numbers. Return none only when the carrier certainly does not have
-        the message. Raise `ConnectionError` when the carrier is unreachable, or may not list the message yet.
+        the message, once `capabilities.lists_within` has passed since the call. Raise `ConnectionError` when the
+        carrier is unreachable, or may not list the message yet after that.
         """
         ...
 

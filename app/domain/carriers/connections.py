@@ -166,6 +166,12 @@ class OpenConnections:
         await self.refresh()
         return self.find(key)
 
+    async def seek(self, key: str) -> OpenConnection | None:
+        """Return a connection, also one that was added just now, or None."""
+        await self.refresh()
+        await self.learn([key])
+        return self.find(key)
+
     def served(self) -> list[OpenConnection]:
         """Return the connections of the role of this process, as of the last refresh; paused ones as well."""
         return [each for each in self._open.values() if each.row.role == self.role]

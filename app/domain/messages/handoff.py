@@ -5,7 +5,8 @@ checks the gates again when the call begins, while the recipient cannot opt out.
 others, few at a time, and no claim of others waits for them; while others come, few are in progress (`Promotions`).
 
 After a claim that outlives its lease, and after an answer that never came, the carrier is asked whether it has the
-message, again and again with longer waits; the message is sent again only when the carrier certainly does not have it.
+message, again and again with longer waits (`questions.py`); the message is sent again only when the carrier certainly
+does not have it.
 A message whose carrier could not be asked within `Pace.unconfirmed_after` becomes sent and unconfirmed.
 """
 
@@ -20,7 +21,7 @@ from typing import TypeVar
 
 from app.db import claims, rows
 from app.db.engine import UNREACHABLE, Connection, Database, transaction
-from app.domain.carriers.carrier import Accepted, Ambiguous, Answer, FailureCode, OutboundMessage, Rejected
+from app.domain.carriers.carrier import Ambiguous, Answer, FailureCode, Rejected
 from app.domain.carriers.connections import OpenConnection, OpenConnections
 from app.domain.carriers.health import Health
 from app.domain.kernel.clock import Clock
@@ -32,8 +33,8 @@ from app.domain.messages.division import UNPACED, WaitingText
 from app.domain.messages.outgoing import PROMOTIONAL, Claim, ClaimedText, NumberCursor, WaitingNumber
 from app.domain.messages.pacing import Buckets, carrier_bucket, number_bucket
 from app.domain.messages.promotions import Promotions
-from app.domain.messages.receipts import carrier_ids
-from app.domain.messages.recording import Gone, Recorder, Result, Unconfirmed
+from app.domain.messages.questions import Questions, message_of, report
+from app.domain.messages.recording import Recorder, Result
 from app.domain.messages.vacuum import QueueVacuum
 from app.domain.messages.window import Room, Window
 
@@ -73,6 +74,7 @@ class Handoff:
     _recorder: Recorder = field(init=False)
     _beginnings: Beginnings = field(init=False)
     _limit: TimeLimit = field(init=False)
+    _questions: Questions = field(init=False)
     _promotions: Promotions = field(init=False)
     _vacuum: QueueVacuum = field(init=False)
     _numbers: NumberCursor = field(init=False, default_factory=NumberCursor)
@@ -87,9 +89,12 @@ class Handoff:
         object.__setattr__(self, "questions", Window(self.pace.window))
         object.__setattr__(self, "_promotions", Promotions(self.sends.announce))
         wait = timedelta(seconds=self.pace.ambiguous_wait)
-        recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, self._unconfirmed_after)
+        ends_after, limit = timedelta(seconds=self.pace.unconfirmed_after), TimeLimit(self.pace.timeout)
+        recorder = Recorder(self.database, self.clock, self.notify, self.pace.lease, wait, ends_after)
+        asking = Questions(self.database.pool, self.connections, self.clock, limit, ends_after)
         object.__setattr__(self, "_recorder", recorder)
-        object.__setattr__(self, "_limit", TimeLimit(self.pace.timeout))
+        object.__setattr__(self, "_limit", limit)
+        object.__setattr__(self, "_questions", asking)
         object.__setattr__(self, "_beginnings", Beginnings(self.database.pool, self.clock))
         object.__setattr__(self, "_vacuum", QueueVacuum(self.database.pool))
 
@@ -262,7 +267,7 @@ class Handoff:
     async def _hand_over(self, claim: Claim) -> None:
         """Hand a claimed text over, unless the claim is another's by now."""
         with self._work(claim):
-            connection = self.connections.find(claim.carrier) or await self._find_connection(claim.carrier)
+            connection = self.connections.find(claim.carrier) or await self.connections.seek(claim.carrier)
             try:
                 begun = await self._beginnings.begin(claim)
             except UNREACHABLE:
@@ -277,7 +282,7 @@ class Handoff:
         return self._promotions.work() if claim.lane == PROMOTIONAL else nullcontext()
 
     async def _find_out(self, text: ClaimedText) -> None:
-        await self._record(text, Gone() if text.body is None else self._conclude(text, await self._find(text)))
+        await self._record(text, await self._questions.ask(text))
 
     async def _record(self, text: ClaimedText, result: Result) -> None:
         self.tally("unsent" if result is None else type(result).__name__.lower())
@@ -296,62 +301,12 @@ class Handoff:
     async def _send(self, connection: OpenConnection, text: ClaimedText) -> Answer:
         try:
             async with connection:
-                return await self._limit.run(connection.carrier.send(_message(text)))
+                return await self._limit.run(connection.carrier.send(message_of(text)))
         except (ConnectionError, TimeoutError):
             return Ambiguous("no answer in time")
         except Exception as error:
-            _report(text, error)
+            report(text, error)
             return Ambiguous("the carrier's answer was not understood")
-
-    async def _find(self, text: ClaimedText) -> Answer | None:
-        """Ask the carrier; None stands for "it does not have it", `Ambiguous` for "it cannot be asked"."""
-        connection = await self._find_connection(text.carrier)
-        if connection is None:
-            return Ambiguous("the carrier is not set up any more")
-        try:
-            async with connection:
-                found = await self._limit.run(connection.carrier.find(_message(text), text.created_at))
-            return await self._choose(text, found)
-        except (ConnectionError, TimeoutError):
-            return Ambiguous("the carrier cannot be asked")
-        except Exception as error:
-            _report(text, error)
-            return Ambiguous("the carrier's answer was not understood")
-
-    async def _find_connection(self, carrier: str) -> OpenConnection | None:
-        """Return a connection, also one that was added just now."""
-        await self.connections.refresh()
-        await self.connections.learn([carrier])
-        return self.connections.find(carrier)
-
-    async def _choose(self, text: ClaimedText, found: Sequence[Accepted | Rejected]) -> Accepted | Rejected | None:
-        """Return the first answer that is certainly ours, or whose id no other message has, and take that id.
-
-        Two texts with the same words between the same numbers may be asked for at the same time.
-        """
-        for answer in found:
-            id = answer.provider_message_id
-            is_certain = id is None if isinstance(answer, Rejected) else answer.is_ours
-            if is_certain or await carrier_ids.take(self.database.pool, text.carrier, id or "", text.message_id):
-                return answer
-        return None
-
-    def _conclude(self, text: ClaimedText, found: Answer | None) -> Result:
-        """Return the carrier's answer, or the conclusion once it has been asked for long enough."""
-        since = text.unanswered_since
-        if since is None or self.clock.now() < since + self._unconfirmed_after:
-            return found
-        match found:
-            case Ambiguous():
-                return Unconfirmed()
-            case None:
-                return Rejected(FailureCode.expired)
-            case _:
-                return found
-
-    @property
-    def _unconfirmed_after(self) -> timedelta:
-        return timedelta(seconds=self.pace.unconfirmed_after)
 
 
 def _with_room(numbers: Sequence[WaitingNumber], room: Room) -> list[WaitingNumber]:
@@ -380,13 +335,3 @@ def _carriers(numbers: Sequence[WaitingNumber]) -> list[str]:
 
 def _claims(texts: Sequence[Claim] | Sequence[ClaimedText]) -> tuple[list[int], datetime]:
     return [text.message_id for text in texts], texts[0].claimed_until
-
-
-def _message(text: ClaimedText) -> OutboundMessage:
-    return OutboundMessage(text.message_id, text.from_number, text.to_number, text.body or "", text.segments)
-
-
-def _report(text: ClaimedText, error: Exception) -> None:
-    """Have a defect of a carrier's adapter logged; the carrier may have the message all the same."""
-    message = f"message {text.message_id} was given to its carrier, with no answer"
-    asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})

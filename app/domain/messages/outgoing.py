@@ -88,8 +88,8 @@ coalesce(CASE WHEN m.created_at < o.claimed_until - interval '1 hour'
 """The time from which a text was meant to leave."""
 
 FACTS = f"""
-SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since, m.contact_id,
-  m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id,
+SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since,
+  o.asked_since, m.contact_id, m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id,
   {SINCE} AS created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
   o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
@@ -178,14 +178,15 @@ WHERE m.id = p.message_id AND p.carrier NOT IN (m.carrier, '{RELEASED}')
 """
 GIVE_BACK = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="o.due_at")
 PUT_BACK = _PUT_BACK.format(
-    changes="unanswered_since = CASE WHEN $4 THEN NULL ELSE o.unanswered_since END", due_at="$3"
+    changes="unanswered_since = CASE WHEN $4 THEN NULL ELSE o.unanswered_since END, asked_since = NULL", due_at="$3"
 )
 PUT_OFF = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="$3")
 ASK_NOW = """
 UPDATE outgoing SET claimed_until = $3 WHERE message_id = ANY($1::bigint[]) AND claimed_until = $2
 """
 ASK_LATER = """
-UPDATE outgoing SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4)
+UPDATE outgoing SET claimed_until = $3, unanswered_since = coalesce(unanswered_since, $4),
+  asked_since = coalesce(asked_since, $4)
 WHERE message_id = $1 AND claimed_until = $2
 """
 REMOVE = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
@@ -234,6 +235,7 @@ class ClaimedText(NamedTuple):
     claimed_until: datetime
     attempts: int
     unanswered_since: datetime | None
+    asked_since: datetime | None
     contact_id: int
     from_number: str
     to_number: str
