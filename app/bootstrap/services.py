@@ -84,6 +84,7 @@ async def open_services(
         stack.push_async_callback(services.health.close)
         stack.push_async_callback(services.connections.close)
         stack.push_async_callback(services.acceptor.close)
+        stack.push_async_callback(services.handoff.close)
         stack.push_async_callback(services.receipts.close)
         stack.push_async_callback(services.intake.close)
         stack.push_async_callback(services.authentication.close)

@@ -150,6 +150,19 @@ class LosingPool:
             raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
 
 
+class AwayPool:
+    """A pool that has no connection to the database for the first call of each method."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool, self.lost = pool, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.lost or name == "get_max_size":
+            return getattr(self._pool, name)
+        self.lost.add(name)
+        raise ConnectionRefusedError(name)
+
+
 class LosingSessions:
     """Sessions that lose a connection in the same way."""
 

@@ -12,12 +12,12 @@ A message whose carrier could not be asked within `Pace.unconfirmed_after` becom
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.db import claims, rows
 from app.db.engine import UNREACHABLE, Connection, Database, transaction
@@ -39,6 +39,7 @@ from app.domain.messages.vacuum import QueueVacuum
 from app.domain.messages.window import Room, Window
 
 C = TypeVar("C", Claim, ClaimedText)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Handoff:
     _promoting: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _is_asked: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _asking: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+    _kept: set[asyncio.Task[Any]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Open the windows."""
@@ -129,17 +131,24 @@ class Handoff:
 
         A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """
-        pool = self.database.pool
-        for claim in await rows.fetch(pool, Claim, outgoing.FIND_CLAIM, message_id, claimed_until):
-            connection = await self.connections.get(claim.carrier)
-            if connection and not self.connections.is_sending(claim.carrier):
-                await self._give_back([claim])
-                return
-            if connection and (rate := connection.parts_per_second):
-                bucket = carrier_bucket(claim.carrier)
-                async with transaction(pool) as connection:
-                    await pacing.take(connection, {bucket: claim.segments / rate}, {bucket: rate}, self.clock.now())
-            await self._hand_over(claim)
+        find = partial(rows.fetch, self.database.pool, Claim, outgoing.FIND_CLAIM, message_id, claimed_until)
+        for claim in await claims.persist(find, self.pace.lease):
+            if await self._may_hand_over(claim):
+                await self._hand_over(claim)
+            else:
+                await self._return(claim)
+
+    async def keep(self, work: Coroutine[Any, Any, R]) -> R:
+        """Return the result of some work, which goes on when its caller is cancelled; `close` waits for it."""
+        task = asyncio.create_task(work)
+        self._kept.add(task)
+        task.add_done_callback(self._kept.discard)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Wait for the work that is kept."""
+        if self._kept:
+            await asyncio.wait(self._kept)
 
     async def reconcile(self) -> bool:
         """Begin to ask carriers for messages whose state is unknown; return True when more may be due.
@@ -259,6 +268,24 @@ class Handoff:
         await self.database.pool.execute(outgoing.GIVE_BACK, *_claims(claimed))
         self.notify("messages")
 
+    async def _may_hand_over(self, claim: Claim) -> bool:
+        """Take the tokens of a message; return False where this process may not call the carrier now."""
+        try:
+            connection = await self.connections.get(claim.carrier)
+            if connection and not self.connections.is_sending(claim.carrier):
+                return False
+            if connection and (rate := connection.parts_per_second):
+                bucket = carrier_bucket(claim.carrier)
+                async with transaction(self.database.pool) as taking:
+                    await pacing.take(taking, {bucket: claim.segments / rate}, {bucket: rate}, self.clock.now())
+        except UNREACHABLE:
+            return False
+        return True
+
+    async def _return(self, claim: Claim) -> None:
+        """Give a claim back; retry until it expires while the database is unreachable."""
+        await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
+
     async def _have_asked(self, texts: Sequence[ClaimedText]) -> None:
         """Let messages whose state is unknown be asked for at once."""
         await self.database.pool.execute(outgoing.ASK_NOW, *_claims(texts), self.clock.now())
@@ -267,11 +294,11 @@ class Handoff:
     async def _hand_over(self, claim: Claim) -> None:
         """Hand a claimed text over, unless the claim is another's by now."""
         with self._work(claim):
-            connection = self.connections.find(claim.carrier) or await self.connections.seek(claim.carrier)
             try:
+                connection = self.connections.find(claim.carrier) or await self.connections.seek(claim.carrier)
                 begun = await self._beginnings.begin(claim)
             except UNREACHABLE:
-                await claims.persist(lambda: self._give_back([claim]), self.pace.lease)
+                await self._return(claim)
                 return
         if begun:
             result = await self._call(begun.text, connection) if begun.may_call else begun.result

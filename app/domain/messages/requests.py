@@ -44,12 +44,12 @@ class Send:
     has no other.
 
     `attestation` is the method of that certification. With `contact_id`, the phone must be that contact's. With
-    `claim`, the caller hands the message over itself, and no worker claims it for that time. `Conflict` is raised when
-    `condition` no longer holds. `fingerprint` identifies the request of the idempotency key where other fields may
-    change between its repetitions. With `is_shown_live`, the acceptance is a live update, at the price of an event. A
-    text that quiet hours or a frequency cap put off waits in the queue if it `can_wait`, for a cap only if it also
-    `waits_for_cap`, and is refused otherwise. With
-    `send_at`, a time in the future, it is debited now, and leaves then if it passes the gates again.
+    `claim`, the caller hands the message over itself, and no worker claims it for that time, unless other processes
+    serve its connection or the connection is paused. `Conflict` is raised when `condition` no longer holds.
+    `fingerprint` identifies the request of the idempotency key where other fields may change between its repetitions.
+    With `is_shown_live`, the acceptance is a live update, at the price of an event. A text that quiet hours or a
+    frequency cap put off waits in the queue if it `can_wait`, for a cap only if it also `waits_for_cap`, and is refused
+    otherwise. With `send_at`, a time in the future, it is debited now, and leaves then if it passes the gates again.
     The account's smart encoding applies unless the caller `has_encoded` the body; `original_body` is the text as it was
     written where that replaced some of it.
     """
@@ -137,7 +137,7 @@ class Acceptance:
     """The result of an accepted send: the message is stored and debited, and will be handed to the carrier.
 
     `credits_remaining` is the balance directly after this send's debit. `claimed_until` is the end of the caller's
-    claim, if it requested one; it must not hand the message over before `wait` seconds have passed. `deferred_until` is
+    claim, if it has one; it must not hand the message over before `wait` seconds have passed. `deferred_until` is
     the time at which quiet hours or a frequency cap let it leave.
     """
 

@@ -14,7 +14,7 @@ from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.errors import CarrierRefused, CarrierTimeout
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.models import MessageStatus
-from app.domain.messages.requests import Send
+from app.domain.messages.requests import Acceptance, Send
 
 LOOK_EVERY = 0.05
 
@@ -51,26 +51,34 @@ async def send(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Sen
     A message whose sending number is paced first waits for its turn, for `gates.LONGEST_WAIT` at most; one that
     would wait longer is refused with `NumberBusy`.
 
-    The message is accepted with a claim, so that no worker hands it over as well. If this process crashes, the claim
-    expires and the carrier is queried. A repeated idempotency key returns the result of the first send, even if the
-    message failed later. Raises `CarrierRefused` when it failed and was refunded, and `CarrierTimeout` when the outcome
-    is unknown: then it must not be sent again.
+    The message is accepted with a claim, so that no worker hands it over as well. It is handed over also when the
+    caller is cancelled. If this process crashes, the claim expires and the carrier is queried. A repeated idempotency
+    key returns the result of the first send, even if the message failed later. Raises `CarrierRefused` when it failed
+    and was refunded, and `CarrierTimeout` when the outcome is unknown: then it must not be sent again.
     """
-    deadline = asyncio.get_running_loop().time() + handoff.pace.timeout
-    accepted = await acceptor.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
+    begun = asyncio.get_running_loop().time()
+    accepted = await handoff.keep(_accept(acceptor, handoff, actor, wish))
     id = accepted.message_id
     try:
-        if accepted.claimed_until:
-            deadline += accepted.wait
-            await asyncio.sleep(accepted.wait)
-            await handoff.hand_over(id, accepted.claimed_until)
-        row = await _await_result(handoff, actor, id, deadline)
+        row = await _await_result(handoff, actor, id, begun + handoff.pace.timeout + accepted.wait)
     except UNREACHABLE:  # the carrier may have accepted it
         raise CarrierTimeout(id=id) from None
     if row.status == MessageStatus.failed and not row.sent_at:
         code = row.error_code or ""
         raise CarrierRefused(id=id, code=code, reason=failures.describe(code))
     return Taken(id, row.from_number, row.to_number, row.segments, accepted.replayed)
+
+
+async def _accept(acceptor: SendAcceptor, handoff: Handoff, actor: Actor, wish: Send) -> Acceptance:
+    """Accept a message, and hand it over unless another process does; it never has a claim that is not used."""
+    accepted = await acceptor.accept(actor, replace(wish, claim=timedelta(seconds=handoff.pace.lease)))
+    if accepted.claimed_until:
+        await asyncio.sleep(accepted.wait)
+        try:
+            await handoff.hand_over(accepted.message_id, accepted.claimed_until)
+        except UNREACHABLE:  # the carrier may have accepted it
+            raise CarrierTimeout(id=accepted.message_id) from None
+    return accepted
 
 
 async def _await_result(handoff: Handoff, actor: Actor, id: int, deadline: float) -> Outcome:

@@ -185,9 +185,12 @@ async def test_an_unanswered_text_that_the_carrier_has_is_found_and_its_sender_c
 
 
 async def test_a_sender_that_dies_at_the_carrier_leaves_a_text_that_is_found_and_not_sent_again(
-    send: Callable[..., Any], handoff: Handoff, pool: Pool
+    services: Services, actor: Actor, handoff: Handoff, pool: Pool
 ) -> None:
-    sending = asyncio.create_task(send(UNANSWERED))
+    wish = Send(UNANSWERED, "Hello", consent_attested=True, claim=timedelta(seconds=30))
+    accepted = await services.acceptor.accept(actor, wish)
+    assert accepted.claimed_until
+    sending = asyncio.create_task(handoff.hand_over(accepted.message_id, accepted.claimed_until))
     await until(lambda: calls(pool))
     sending.cancel()
     await within("sending to end", asyncio.wait([sending]))

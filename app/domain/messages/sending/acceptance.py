@@ -230,7 +230,7 @@ class Batch:
         self.balances[request.account_id] -= known.credits
         left = self.balances[request.account_id]
         cost = known.credits * self.accounts[request.account_id].rate
-        claimed_until = self.now + request.send.claim if request.send.claim else None
+        claimed_until = self._claim(request, row)
         accepted = AcceptedSend(request, row, known.phone, known.credits, cost, left, claimed_until, known.wait)
         accepted.leaves_at = request.send.send_at
         if known.timing:
@@ -238,13 +238,19 @@ class Batch:
             accepted.leaves_at = self.limited.take(*taken, request.send.send_at)
             accepted.expires_at = self.limited.latest_of(request.send) or self.limited.latest
             accepted.deferred_until = known.timing.deferral.until if known.timing.deferral else None
-        if request.send.claim and row.phone_number:
+        if claimed_until and row.phone_number:
             lane = outgoing.lane_of(request.send.purpose)
             self.reservations.reserve(row.phone_number, lane, request.parts.segments)
         if request.send.condition:
             self.holding.discard(request.send.condition)
         self.accepted.append(accepted)
         return accepted.acceptance
+
+    def _claim(self, request: SendRequest, row: RequestRow) -> datetime | None:
+        """Return the end of the claim that a send asks for; None where other processes call its carrier, or none do."""
+        if not request.send.claim or not self.connections.is_sending(row.carrier or ""):
+            return None
+        return self.now + request.send.claim
 
     async def _write(self, connection: Connection) -> None:
         if keyed := [each for each in self.accepted if each.request.key]:
