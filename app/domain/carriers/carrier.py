@@ -88,7 +88,7 @@ class Limited(enum.StrEnum):
 class Rejected:
     """The carrier refused the message; `retryable` when it may accept it later.
 
-    After `rate_limited`, the texts of `limited` wait for `retry_after`, or without it for as long as the refused text.
+    After `rate_limited`, the texts of `limited` wait for `retry_after`, or without it for a few seconds.
     A carrier that took the message before it failed gives its id as `provider_message_id`. One that was asked for a
     message, and answers without an id, certainly answers about that message.
     """

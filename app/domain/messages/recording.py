@@ -33,6 +33,9 @@ from app.domain.quiet_hours.limits import Deferral
 MAX_BATCH = 200
 GIVE_UP = timedelta(hours=24)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
+SHORT_HOLD = timedelta(seconds=5)
+"""The maximum time for which other texts wait after a carrier limits a rate and does not say for how long."""
+
 ASK_MOST = timedelta(minutes=10)
 """The maximum time between two queries about one message."""
 
@@ -183,13 +186,18 @@ class Recorder:
                 await self._try_later(text, result)
 
     async def _try_later(self, text: ClaimedText, refusal: Rejected | None) -> None:
-        """Schedule another hand-off. If the carrier limits a rate, other messages wait too."""
+        """Schedule another hand-off. If the carrier limits a rate, other messages wait too.
+
+        They wait for as long as the carrier asks for; without that only for a moment, because the wait of the refused
+        message grows with its own attempts, and the bucket may be that of many accounts.
+        """
         wait = _backoff(text.attempts)
         if refusal and refusal.code is FailureCode.rate_limited:
             wait = min(refusal.retry_after or wait, RETRY_MOST)
+            hold = wait if refusal.retry_after else min(wait, SHORT_HOLD)
             of_number = refusal.limited is Limited.number
             bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
-            await pacing.hold(self.database.pool, bucket, self.clock.now() + wait)
+            await pacing.hold(self.database.pool, bucket, self.clock.now() + hold)
         answered = refusal is not None  # a temporary refusal is an answer
         claim = [text.message_id], text.claimed_until
         await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)

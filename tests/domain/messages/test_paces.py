@@ -255,6 +255,30 @@ async def test_a_carrier_that_limits_its_connection_holds_the_texts_of_all_numbe
     assert sorted(carrier.given) == ["mine", "refused", "theirs"]
 
 
+@pytest.mark.parametrize("limited", Limited)
+async def test_a_limit_of_a_carrier_without_a_time_holds_other_texts_for_seconds_however_often_one_was_refused(
+    send: Callable[..., Any], paced: Handoff, carrier: Noting, clock: Stopped, pool: Pool, limited: Limited
+) -> None:
+    await send(body="refused")
+    await OUTGOING.change(pool, attempts=8)
+    carrier.answers = [Rejected(FailureCode.rate_limited, "429", True, limited)]
+    await hand_over(paced)
+    await send(body="mine")
+    carrier.given.clear()
+
+    clock.move(4)
+    await hand_over(paced)
+    held = list(carrier.given)
+    clock.move(1)
+    await hand_over(paced)
+    after_a_moment = list(carrier.given)
+    clock.move(600)
+    await hand_over(paced)
+
+    assert (held, after_a_moment) == ([], ["mine"])
+    assert carrier.given == ["mine", "refused"]
+
+
 async def test_a_worker_starts_again_by_itself_when_a_paced_number_is_free(
     send: Callable[..., Any], pace: Callable[..., Any], handoff: Handoff, carrier: Noting, pool: Pool
 ) -> None:
