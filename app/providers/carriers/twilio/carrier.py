@@ -37,8 +37,11 @@ from app.providers.carriers.twilio.signature import FORM, Verifier
 VERSION = "/2010-04-01/Accounts"
 PAGE, MOST_PAGES = 100, 20
 MOST_NUMBERS = 10_000
-SKEW = timedelta(minutes=1)
-"""The difference of clocks for which a message may seem older than its hand-off."""
+SKEW = timedelta(days=1)
+"""The difference of clocks for which a message may seem older than its hand-off.
+
+It is long, because a message that is passed over is sent again, and one of another text is known by its id.
+"""
 
 LISTED_WITHIN = timedelta(minutes=2)
 """The time after a call without an answer for which its message may be missing in the list.
