@@ -136,10 +136,10 @@ class Outgoing(Base):
     Without a claim it is due at `due_at`. An expired `claimed_until` means that a worker died or the carrier did not
     answer: then the carrier is queried first. `unanswered_since` is the time of the first missing answer,
     `asked_since` the time from which it is certain that the last call has ended: its missing answer, or the first query
-    after a worker died. The next claim deletes a row whose message is settled or erased. There is no foreign key, which
-    would cost more than the row. `segments` is copied for the paces of numbers and carriers, `carrier` is the key of
-    the connection. A text that obeys quiet hours and frequency caps has an `expires_at`: one that may leave only later
-    fails then.
+    after a worker died. `tried_since` is the time of the first attempt without success, after which it is tried again.
+    The next claim deletes a row whose message is settled or erased. There is no foreign key, which would cost more than
+    the row. `segments` is copied for the paces of numbers and carriers, `carrier` is the key of the connection. A text
+    that obeys quiet hours and frequency caps has an `expires_at`: one that may leave only later fails then.
     """
 
     __tablename__ = "outgoing"
@@ -167,6 +167,7 @@ class Outgoing(Base):
     claimed_until: Mapped[datetime | None]
     unanswered_since: Mapped[datetime | None]
     asked_since: Mapped[datetime | None]
+    tried_since: Mapped[datetime | None]
     expires_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
 

@@ -89,8 +89,8 @@ coalesce(CASE WHEN m.created_at < o.claimed_until - interval '1 hour'
 
 FACTS = f"""
 SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attempts, o.unanswered_since,
-  o.asked_since, m.contact_id, m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose, m.request_id,
-  {SINCE} AS created_at, c.first_name,
+  o.asked_since, o.tried_since, m.contact_id, m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose,
+  m.request_id, {SINCE} AS created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
   o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
   CASE WHEN o.expires_at IS NOT NULL
@@ -178,7 +178,9 @@ WHERE m.id = p.message_id AND p.carrier NOT IN (m.carrier, '{RELEASED}')
 """
 GIVE_BACK = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="o.due_at")
 PUT_BACK = _PUT_BACK.format(
-    changes="unanswered_since = CASE WHEN $4 THEN NULL ELSE o.unanswered_since END, asked_since = NULL", due_at="$3"
+    changes="unanswered_since = CASE WHEN $4 THEN NULL ELSE o.unanswered_since END, asked_since = NULL,"
+    " tried_since = coalesce(o.tried_since, $5)",
+    due_at="$3",
 )
 PUT_OFF = _PUT_BACK.format(changes="attempts = o.attempts - 1", due_at="$3")
 ASK_NOW = """
@@ -236,6 +238,7 @@ class ClaimedText(NamedTuple):
     attempts: int
     unanswered_since: datetime | None
     asked_since: datetime | None
+    tried_since: datetime | None
     contact_id: int
     from_number: str
     to_number: str

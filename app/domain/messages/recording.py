@@ -32,6 +32,8 @@ from app.domain.quiet_hours.limits import Deferral
 
 MAX_BATCH = 200
 GIVE_UP = timedelta(hours=24)
+"""The time after the first attempt from which a text is not tried again; it may have waited for long before."""
+
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=10)
 SHORT_HOLD = timedelta(seconds=5)
 """The maximum time for which other texts wait after a carrier limits a rate and does not say for how long."""
@@ -180,7 +182,7 @@ class Recorder:
                 await self._settle(text, lambda unit: _block(unit, text.message_id, result.code))
             case Rejected(retryable=False):
                 await self._refuse(text, result)
-            case _ if self.clock.now() >= max(text.created_at + GIVE_UP, text.expires_at or text.created_at):
+            case _ if _is_over(text, self.clock.now()):
                 await self._fail(text, FailureCode.expired)
             case Rejected() | None:
                 await self._try_later(text, result)
@@ -199,8 +201,8 @@ class Recorder:
             bucket = number_bucket(text.number) if of_number else carrier_bucket(text.carrier)
             await pacing.hold(self.database.pool, bucket, self.clock.now() + hold)
         answered = refusal is not None  # a temporary refusal is an answer
-        claim = [text.message_id], text.claimed_until
-        await self.database.pool.execute(outgoing.PUT_BACK, *claim, self.clock.now() + wait, answered)
+        claim, now = ([text.message_id], text.claimed_until), self.clock.now()
+        await self.database.pool.execute(outgoing.PUT_BACK, *claim, now + wait, answered, now)
 
     async def _put_off(self, text: ClaimedText, result: Deferred) -> None:
         """Schedule the hand-off for the time of a deferral. The message is locked first."""
@@ -243,6 +245,13 @@ class Recorder:
     def _unit(self, text: ClaimedText) -> AbstractAsyncContextManager[UnitOfWork]:
         actor = Actor(text.account_id, frozenset(), f"carrier:{text.carrier}", text.request_id)
         return open_unit(self.database.sessions, actor, self.clock, self.notify)
+
+
+def _is_over(text: ClaimedText, now: datetime) -> bool:
+    """Tell whether a text that no carrier took is not tried again."""
+    if text.expires_at:
+        return now >= max(text.created_at + GIVE_UP, text.expires_at)
+    return text.tried_since is not None and now >= text.tried_since + GIVE_UP
 
 
 def _backoff(attempts: int) -> timedelta:

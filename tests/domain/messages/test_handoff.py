@@ -117,11 +117,28 @@ async def test_a_text_that_the_carrier_puts_off_for_a_day_expires_and_is_refunde
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
     await send(RATE_LIMITED)
+    await hand_over(handoff)
 
     await hand_over(after(handoff, hours=24))
 
     assert await states(pool) == [("failed", "expired")]
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+async def test_a_text_that_first_leaves_after_a_day_is_tried_again_after_a_refusal_for_now(
+    send: Callable[..., Any], handoff: Handoff, pool: Pool
+) -> None:
+    await send(RATE_LIMITED)
+
+    await hand_over(after(handoff, hours=30))
+    between = await states(pool)
+    for seconds in (3, 8):
+        await hand_over(after(handoff, hours=30, seconds=seconds))
+
+    assert between == [("pending", None)]
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 3)]
+    assert await entries(pool) == [("debit", -1, 999)]
 
 
 async def test_a_text_whose_worker_died_after_the_carrier_took_it_is_found_and_not_sent_again(

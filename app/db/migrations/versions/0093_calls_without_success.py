@@ -1,4 +1,4 @@
-"""The times of the last calls to carriers that had no answer."""
+"""The times of the last calls to carriers that had no answer, and of the first attempts without success."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,8 +17,10 @@ oldest_code = "0077"
 def upgrade() -> None:
     limit_locks()
     op.add_column("outgoing", sa.Column("asked_since", sa.DateTime(timezone=True)))
+    op.add_column("outgoing", sa.Column("tried_since", sa.DateTime(timezone=True)))
 
 
 def downgrade() -> None:
     limit_locks()
+    op.drop_column("outgoing", "tried_since")
     op.drop_column("outgoing", "asked_since")
