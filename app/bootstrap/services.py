@@ -21,7 +21,7 @@ from app.domain.crm.service import Ports as CrmPorts
 from app.domain.events import retention as events
 from app.domain.integrations.intake import Intake
 from app.domain.integrations.service import Ports as IntegrationPorts
-from app.domain.kernel.clock import Clock
+from app.domain.kernel.clock import Clock, SharedClock
 from app.domain.kernel.sealing import CursorSeal, Seal
 from app.domain.kernel.unit_of_work import Notify
 from app.domain.live.feed import Feed
@@ -130,7 +130,8 @@ def _open_writers(settings: Settings, stack: AsyncExitStack) -> Writers:
 
 def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Lines, writers: Writers) -> Services:
     clock, sessions, pool, notify = Clock(), database.sessions, database.pool, lines.notifier.notify
-    connections = _open_connections(settings, pool, clock, notify, poster)
+    shared = SharedClock()
+    connections = _open_connections(settings, pool, shared, notify, poster)
     health = Health(pool, clock, partial(_count_result, connections))
     crm = _open_crm(settings, poster)
     return Services(
@@ -138,7 +139,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         database=database,
         clock=clock,
         notify=notify,
-        acceptor=SendAcceptor(pool, clock, notify, connections, settings.database_pool // 2),
+        acceptor=SendAcceptor(pool, shared, notify, connections, settings.database_pool // 2),
         inbox=Inbox(sessions, pool, clock, notify, connections),
         intake=Intake(database, clock, notify, crm.integrations, settings.database_pool // 2),
         crm=crm,
@@ -149,7 +150,7 @@ def _join(settings: Settings, database: Database, poster: HttpClient, lines: _Li
         connections=connections,
         health=health,
         carriers=CarrierPorts(KINDS, connections),
-        handoff=_open_handoff(settings, database, connections, health, clock, notify),
+        handoff=_open_handoff(settings, database, connections, health, shared, notify),
         feed=Feed(pool),
         live=lines.live,
         limits=_limits(settings, lines),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 import orjson
@@ -22,8 +22,11 @@ FRESH_SECONDS = 1.0
 
 NEVER = float("-inf")
 
-# A later state with as many rows has newer revisions, and so a greater sum.
-FIND_STATE = "SELECT count(*) || ' ' || coalesce(sum(revision), 0) FROM carrier_connections"
+# A later state with as many rows has newer revisions, and so a greater sum. The time of the database follows it.
+FIND_STATE = """
+SELECT count(*) || ' ' || coalesce(sum(revision), 0) || ' ' || extract(epoch FROM clock_timestamp())
+FROM carrier_connections
+"""
 
 LOAD = """
 SELECT id, key, kind, account_id, settings, credentials, previous_credentials, previous_until, parts_per_second, status,
@@ -105,7 +108,8 @@ class OpenConnection:
 class OpenConnections:
     """The connections of the installation and of all accounts, open in this process.
 
-    A process hands off the texts of the connections of its `role`; only those of `keys`, unless that is None.
+    A process hands off the texts of the connections of its `role`; only those of `keys`, unless that is None. Each look
+    at the table also compares the `clock` with that of the database.
     """
 
     pool: Pool
@@ -202,7 +206,10 @@ class OpenConnections:
     async def _follow(self, source: Connection | None = None) -> None:
         self._asked += 1
         number, asked_at = self._asked, asyncio.get_running_loop().time()
-        state: str = await (source.fetchval(FIND_STATE) if source else self.pool.ask(FIND_STATE))
+        found: str = await (source.fetchval(FIND_STATE) if source else self.pool.ask(FIND_STATE))
+        state, _, seconds = found.rpartition(" ")
+        waited = asyncio.get_running_loop().time() - asked_at
+        self.clock.compare(datetime.fromtimestamp(float(seconds), UTC), timedelta(seconds=waited))
         is_known = state == self._state
         table = () if is_known else await rows.fetch(source or self.pool, ConnectionRow, LOAD)
         if number < self._answered:  # a caller that asked later had its answer before

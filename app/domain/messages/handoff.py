@@ -6,8 +6,8 @@ others, few at a time, and no claim of others waits for them; while others come,
 
 After a claim that outlives its lease, and after an answer that never came, the carrier is asked whether it has the
 message, again and again with longer waits (`questions.py`); the message is sent again only when the carrier certainly
-does not have it.
-A message whose carrier could not be asked within `Pace.unconfirmed_after` becomes sent and unconfirmed.
+does not have it. A message whose carrier could not be asked within `Pace.unconfirmed_after` becomes sent and
+unconfirmed. Claims are written and judged by a clock that follows the database's: other machines have their own.
 """
 
 import asyncio
@@ -155,6 +155,7 @@ class Handoff:
 
         `finish_questions` waits for the answers.
         """
+        await self.connections.refresh()
         async with self._asking:
             texts = await self._claim(self._claim_lapsed, self._have_asked) if self.questions.free else ()
             for text in texts:
@@ -179,6 +180,7 @@ class Handoff:
 
     async def lapsed(self) -> bool:
         """Tell whether this process must ask a carrier for a message."""
+        await self.connections.refresh()
         served = self.connections.role, self.connections.keys
         return await self.database.pool.ask(outgoing.IS_LAPSED, self.clock.now(), *served)
 
