@@ -38,6 +38,9 @@ from app.domain.messages.recording import Recorder, Result
 from app.domain.messages.vacuum import QueueVacuum
 from app.domain.messages.window import Room, Window
 
+CLOSE_SECONDS = 0.5
+"""The time that calls of synchronous sends have left when the process ends: it is killed if it does not end soon."""
+
 C = TypeVar("C", Claim, ClaimedText)
 R = TypeVar("R")
 
@@ -146,9 +149,12 @@ class Handoff:
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Wait for the work that is kept."""
+        """Wait for the work that is kept; cancel what takes long, as the end of the process would."""
         if self._kept:
-            await asyncio.wait(self._kept)
+            _, late = await asyncio.wait(self._kept, timeout=CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def reconcile(self) -> bool:
         """Begin to ask carriers for messages whose state is unknown; return True when more may be due.

@@ -16,7 +16,7 @@ from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Acceptance, Send
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import TO, hand_over, through
+from tests.domain.messages.handing import TO, after, hand_over, reconcile, through
 from tests.factories.billing import entries
 from tests.factories.carriers import change_connection
 from tests.factories.messages import OUTGOING, calls, states
@@ -82,6 +82,26 @@ async def test_the_answer_about_a_text_whose_caller_leaves_during_the_call_is_re
 
     assert await states(pool) == [("sent", None)]
     assert await entries(pool) == [("debit", -1, 999)]
+
+
+async def test_the_end_of_the_process_does_not_wait_for_a_slow_carrier(
+    services: Services, actor: Actor, handoff: Handoff, pool: Pool
+) -> None:
+    thinking = Thinking(pool)
+    kept = through(handoff, thinking)
+    caller = asyncio.create_task(synchronous.send(services.acceptor, kept, actor, WISH))
+    await within("the carrier to be asked", thinking.asked.wait())
+    await leave(caller)
+
+    await kept.close()
+    unanswered = await OUTGOING.read(pool, "unanswered_since")
+    thinking.told.set()
+    await reconcile(after(kept, minutes=1))
+    await hand_over(after(kept, minutes=2))
+
+    assert unanswered == [None]  # the call had not ended
+    assert await states(pool) == [("sent", None)]
+    assert await calls(pool) == [("Hello", 1)]
 
 
 @pytest.mark.parametrize("change", [{"status": "paused"}, {"role": "smpp"}])
