@@ -5,7 +5,7 @@ from alembic import op
 
 from app.db.revisions import limit_locks
 
-revision = "0093"
+revision = "0090"
 down_revision = "0089"
 branch_labels = None
 depends_on = None
