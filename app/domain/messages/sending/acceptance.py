@@ -248,9 +248,8 @@ class Batch:
 
     def _claim(self, request: SendRequest, row: RequestRow) -> datetime | None:
         """Return the end of the claim that a send asks for; None where other processes call its carrier, or none do."""
-        if not request.send.claim or not self.connections.is_sending(row.carrier or ""):
-            return None
-        return self.now + request.send.claim
+        claim = request.send.claim
+        return self.now + claim if claim and self.connections.is_sending(row.carrier or "") else None
 
     async def _write(self, connection: Connection) -> None:
         if keyed := [each for each in self.accepted if each.request.key]:
