@@ -27,6 +27,10 @@ async def test_a_draft_is_saved_while_it_is_typed_and_a_refused_text_stays(
     assert await CAMPAIGNS.only(scene.services, "name") == "Winter"
     await screen.fill("Text", "Hi {firstname}, bread.")
     await screen.sees("Not saved")
+    steps = page.get_by_role("navigation", name="Steps")
+    await steps.get_by_role("button", name="Audience").click()
+    await page.get_by_role("alert").get_by_text("Did you mean {first_name}?").wait_for()
+    await steps.get_by_role("button", name="Message").click()
     await page.get_by_role("link", name="Contacts").click()
     await page.get_by_role("dialog", name="Leave without saving?").get_by_role("button", name="Stay here").click()
     assert await page.get_by_role("textbox", name="Text").input_value() == "Hi {firstname}, bread."

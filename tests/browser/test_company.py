@@ -91,6 +91,16 @@ async def test_an_owner_exports_the_account_asks_for_its_deletion_and_keeps_it(
     assert await ACCOUNTS.where(id=account.account_id).only(scene.services, "deletion_at") is None
 
 
+async def test_a_refused_field_of_the_company_shows_why(windows: Windows, scene: Scene, account: Opened):
+    screen = await windows.owner(account)
+    await screen.open("/settings/company")
+    await screen.fill("Time zone", "Chicago")
+    await screen.press("Save the company")
+    await screen.sees("time_zone must be the name of a time zone")
+
+    assert await ACCOUNTS.where(id=account.account_id).only(scene.services, "time_zone") is None
+
+
 async def test_a_member_opens_every_page_of_the_settings_and_is_told_the_scope_of_those_for_owners(
     windows: Windows, scene: Scene, account: Opened
 ):

@@ -36,6 +36,10 @@ async def test_a_contact_is_added_and_deleted(windows: Windows, scene: Scene, ac
     page = screen.page
     await screen.open("/contacts")
     await screen.press("New contact")
+    await screen.fill("Phone", "7")
+    await screen.press("Add the contact")
+    await screen.sees("'7' is not a phone number we can text")
+    assert await CONTACTS.count(scene.services) == 0
     await screen.fill("Phone", "+12025550143")
     await screen.fill("First name", "Ana")
     await screen.press("Add the contact")

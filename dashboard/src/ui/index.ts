@@ -3,6 +3,7 @@ export { type BarRow, Bars, Mark, type Part, Progress, type Series, type Tone } 
 export { Confirm } from './Confirm.tsx';
 export { ConfirmButton } from './ConfirmButton.tsx';
 export { Cost } from './Cost.tsx';
+export { faultsOf } from './faults.ts';
 export { Fold } from './Fold.tsx';
 export { Icon, type IconName } from './icons.tsx';
 export { More } from './More.tsx';

@@ -4,13 +4,15 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type ResultOf, ViewerQuery } from '../../graphql/index.ts';
-import { Badge, Card, Failure, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { Badge, Card, Failure, faultsOf, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { Deletion } from './Deletion.tsx';
 import { Export } from './Export.tsx';
 import { UpdateCompany } from './mutations.ts';
 import { Company } from './queries.ts';
 import { SettingsPage } from './SettingsPage.tsx';
+
+const FIELDS = ['company_name', 'support_contact', 'region', 'time_zone'];
 
 type Data = ResultOf<typeof Company>;
 
@@ -35,7 +37,7 @@ function CompanyForm({ account }: { account: Data['account'] }) {
   const act = useAct(UpdateCompany);
   const client = useClient();
   const [state, setState] = useState<'changed' | 'saved'>();
-  const wrong = (name: string) => (act.refusal?.field === name ? act.refusal.text : undefined);
+  const faults = faultsOf(act.refusal, FIELDS);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
@@ -60,7 +62,7 @@ function CompanyForm({ account }: { account: Data['account'] }) {
           label="Company name"
           description="The replies to STOP and HELP name it."
           defaultValue={account.company_name}
-          error={wrong('company_name')}
+          error={faults.at('company_name')}
           required
         />
         <TextInput
@@ -68,23 +70,23 @@ function CompanyForm({ account }: { account: Data['account'] }) {
           label="Contact for help"
           description="The reply to HELP names it: a phone number or an e-mail address."
           defaultValue={account.support_contact}
-          error={wrong('support_contact')}
+          error={faults.at('support_contact')}
         />
         <TextInput
           name="region"
           label="Country"
           description="Two letters, such as US. National phone numbers belong to it."
           defaultValue={account.region}
-          error={wrong('region')}
+          error={faults.at('region')}
         />
         <TextInput
           name="time_zone"
           label="Time zone"
           description="Holds for phones whose place is not known, such as America/Chicago."
           defaultValue={account.time_zone ?? ''}
-          error={wrong('time_zone')}
+          error={faults.at('time_zone')}
         />
-        {act.refusal && !act.refusal.field && <Refused refusal={act.refusal} />}
+        {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
         <div>
           <Button type="submit" loading={act.isBusy}>
             Save the company

@@ -4,7 +4,7 @@ import { Button, Checkbox, NumberInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
-import { Badge, Card, Failure, Refused, Skeleton, useAct } from '../../ui/index.ts';
+import { Badge, Card, Failure, faultsOf, Refused, Skeleton, useAct } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { UpdateSending } from './mutations.ts';
 import { QuietHours } from './QuietHours.tsx';
@@ -26,6 +26,7 @@ export function SendingPage() {
 
 function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] }) {
   const act = useAct(UpdateSending);
+  const faults = faultsOf(act.refusal, ['weekly_cap']);
   const [isSaved, setSaved] = useState(false);
   const [cap, setCap] = useState<number | string>(account.weekly_cap);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -50,7 +51,7 @@ function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] 
           allowDecimal={false}
           value={cap}
           onChange={setCap}
-          error={act.refusal?.field === 'weekly_cap' && act.refusal.text}
+          error={faults.at('weekly_cap')}
         />
         <Checkbox
           name="limits_transactional"
@@ -67,7 +68,7 @@ function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] 
           label="Remove accents as well where that saves parts, which changes words"
           defaultChecked={account.fold_accents}
         />
-        {act.refusal && act.refusal.field !== 'weekly_cap' && <Refused refusal={act.refusal} />}
+        {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
         <div>
           <Button type="submit" loading={act.isBusy}>
             Save the limits

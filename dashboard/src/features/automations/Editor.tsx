@@ -101,7 +101,7 @@ function Steps({ steps, refused, onChange }: StepsProps) {
             <ActionFields
               action={step.action}
               place={at + 1}
-              error={refused?.field?.startsWith(`actions[${at}]`) ? refused.text : undefined}
+              error={refused?.field?.includes(`actions[${at}]`) ? refused.text : undefined}
               onChange={(action) => replace(at, { ...step, action })}
             />
             <div className={styles.acts}>

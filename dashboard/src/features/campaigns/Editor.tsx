@@ -50,7 +50,7 @@ export function Editor({ campaign }: { campaign: Campaign }) {
   const following = STEPS[STEPS.findIndex(({ key }) => key === step) + 1];
   return (
     <>
-      <NameAndState draft={draft} isReadOnly={isReadOnly} />
+      <NameAndState draft={draft} isReadOnly={isReadOnly} showsBody={step === 'message'} />
       <Steps step={step} onChange={go} />
       <div className={styles.columns}>
         <div>

@@ -3,7 +3,7 @@
 import { Checkbox, Select } from '@mantine/core';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Card, grouped } from '../../ui/index.ts';
+import { Card, faultsOf, grouped } from '../../ui/index.ts';
 import { TextEditor } from '../templates/index.ts';
 import styles from './campaigns.module.css';
 import type { Draft } from './draft.ts';
@@ -20,7 +20,7 @@ export function Message({ draft, isReadOnly }: { draft: Draft; isReadOnly: boole
           isFirst
           isReadOnly={isReadOnly}
           isSmartEncoded={fields.is_smart_encoded}
-          error={refusal?.field?.endsWith('body') ? refusal.text : undefined}
+          error={faultsOf(refusal, ['body']).at('body')}
           onChange={(body) => change({ body })}
         />
       </Card>

@@ -1,13 +1,20 @@
 // The name of a draft, and whether it is saved.
 
 import { Button, TextInput } from '@mantine/core';
-import { Badge, Refused, Time } from '../../ui/index.ts';
+import { Badge, faultsOf, Refused, Time } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import type { Draft } from './draft.ts';
 
-export function NameAndState({ draft, isReadOnly }: { draft: Draft; isReadOnly: boolean }) {
+interface NameAndStateProps {
+  draft: Draft;
+  isReadOnly: boolean;
+  /** Whether the field of the text is shown, which shows its own refusal. */
+  showsBody: boolean;
+}
+
+export function NameAndState({ draft, isReadOnly, showsBody }: NameAndStateProps) {
   const { fields, change, refusal, save, renew } = draft;
-  const isOfField = refusal?.field?.endsWith('name') || refusal?.field?.endsWith('body');
+  const faults = faultsOf(refusal, showsBody ? ['name', 'body'] : ['name']);
   return (
     <>
       <div className={styles.top}>
@@ -17,7 +24,7 @@ export function NameAndState({ draft, isReadOnly }: { draft: Draft; isReadOnly: 
           maxLength={100}
           readOnly={isReadOnly}
           value={fields.name}
-          error={nameError(draft)}
+          error={fields.name.trim() === '' ? 'Give it a name, which only you see.' : faults.at('name')}
           onChange={({ currentTarget }) => change({ name: currentTarget.value })}
         />
         {!isReadOnly && <Saved draft={draft} />}
@@ -25,14 +32,11 @@ export function NameAndState({ draft, isReadOnly }: { draft: Draft; isReadOnly: 
       {refusal?.code === 'conflict' && (
         <Refused refusal={refusal} retry={() => void renew()} retryLabel="Show what is saved" />
       )}
-      {refusal && !isOfField && refusal.code !== 'conflict' && <Refused refusal={refusal} retry={() => void save()} />}
+      {faults.elsewhere && refusal?.code !== 'conflict' && (
+        <Refused refusal={faults.elsewhere} retry={() => void save()} />
+      )}
     </>
   );
-}
-
-function nameError({ fields, refusal }: Draft): string | undefined {
-  if (fields.name.trim() === '') return 'Give it a name, which only you see.';
-  return refusal?.field?.endsWith('name') ? refusal.text : undefined;
 }
 
 function Saved({ draft: { isChanged, isBusy, refusal, savedAt, save } }: { draft: Draft }) {

@@ -2,7 +2,7 @@
 
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
-import { Card, Notice, plural, Refused, useAct } from '../../ui/index.ts';
+import { Card, faultsOf, Notice, plural, Refused, useAct } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { SendTestCampaign } from './mutations.ts';
 
@@ -11,7 +11,7 @@ export function SendTest({ id, save }: { id: number; save: () => Promise<boolean
   const key = useRef('');
   const [to, setTo] = useState('');
   const [sent, setSent] = useState<{ to: string; segments: number; credits_remaining: number }>();
-  const isOfPhone = act.refusal?.field === 'to' || act.refusal?.field === 'phone';
+  const faults = faultsOf(act.refusal, ['to', 'phone']);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     setSent(undefined);
@@ -32,14 +32,14 @@ export function SendTest({ id, save }: { id: number; save: () => Promise<boolean
           placeholder="+1 202 555 0143"
           autoComplete="tel"
           value={to}
-          error={isOfPhone ? act.refusal?.text : undefined}
+          error={faults.at('to') ?? faults.at('phone')}
           onChange={({ currentTarget }) => {
             key.current = '';
             act.forget();
             setTo(currentTarget.value);
           }}
         />
-        {act.refusal && !isOfPhone && <Refused refusal={act.refusal} />}
+        {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
         {sent && (
           <div role="status">
             <Notice kind="good">

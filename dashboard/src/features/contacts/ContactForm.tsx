@@ -3,11 +3,13 @@
 import { Button, Modal, Select, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { useQuery } from 'urql';
-import { Refused, useAct, words } from '../../ui/index.ts';
+import { faultsOf, Refused, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { CreateContact, UpdateContact } from './mutations.ts';
 import { ContactFields, type ContactItem } from './queries.ts';
 import { oneOf, STAGES } from './search.ts';
+
+const FIELDS = ['phone', 'first_name', 'last_name', 'email', 'tags'];
 
 interface EditDialogProps {
   contact?: ContactItem & { custom_fields: { key: string; value: string }[] };
@@ -32,12 +34,13 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
   const [stage, setStage] = useState(contact?.pipeline_stage ?? STAGES[0]);
   const [{ data }] = useQuery({ query: ContactFields });
   const custom = data?.custom_fields ?? [];
-  const refusal = create.refusal ?? update.refusal;
+  const fields = [...FIELDS, ...custom.map(({ key }) => `custom.${key}`)];
+  const faults = faultsOf(create.refusal ?? update.refusal, fields);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const text = (name: string) => String(given.get(name) ?? '').trim();
-    const fields = {
+    const values = {
       phone: text('phone'),
       first_name: text('first_name'),
       last_name: text('last_name'),
@@ -48,12 +51,11 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
     };
     key.current ||= crypto.randomUUID();
     const saved = contact
-      ? (await update.run({ id: contact.id, changes: fields }))?.update_contact
-      : (await create.run({ contact: fields, idempotency_key: key.current }))?.create_contact;
+      ? (await update.run({ id: contact.id, changes: values }))?.update_contact
+      : (await create.run({ contact: values, idempotency_key: key.current }))?.create_contact;
     if (saved) onSaved(saved.id);
     else key.current = '';
   };
-  const wrong = (name: string) => (refusal?.field === name ? refusal.text : undefined);
   return (
     <form className={styles.form} onSubmit={(event) => void submit(event)}>
       <TextInput
@@ -62,13 +64,24 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
         type="tel"
         required
         defaultValue={contact?.phone}
-        error={wrong('phone')}
+        error={faults.at('phone')}
         data-autofocus
       />
-      <TextInput label="First name" name="first_name" defaultValue={contact?.first_name} error={wrong('first_name')} />
-      <TextInput label="Last name" name="last_name" defaultValue={contact?.last_name} error={wrong('last_name')} />
-      <TextInput label="E-mail" name="email" type="email" defaultValue={contact?.email} error={wrong('email')} />
-      <TagsInput label="Tags" value={tags} onChange={setTags} placeholder="Type a tag, then Enter" />
+      <TextInput
+        label="First name"
+        name="first_name"
+        defaultValue={contact?.first_name}
+        error={faults.at('first_name')}
+      />
+      <TextInput label="Last name" name="last_name" defaultValue={contact?.last_name} error={faults.at('last_name')} />
+      <TextInput label="E-mail" name="email" type="email" defaultValue={contact?.email} error={faults.at('email')} />
+      <TagsInput
+        label="Tags"
+        value={tags}
+        onChange={setTags}
+        placeholder="Type a tag, then Enter"
+        error={faults.at('tags')}
+      />
       <Select
         label="Stage"
         allowDeselect={false}
@@ -83,10 +96,10 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
           description={choices.length > 0 ? `One of: ${choices.join(', ')}` : undefined}
           name={`custom.${key}`}
           defaultValue={contact?.custom_fields.find((each) => each.key === key)?.value}
-          error={wrong(`custom.${key}`)}
+          error={faults.at(`custom.${key}`)}
         />
       ))}
-      {refusal && !refusal.field && <Refused refusal={refusal} />}
+      {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
       <Button type="submit" loading={create.isBusy || update.isBusy}>
         {contact ? 'Save the changes' : 'Add the contact'}
       </Button>

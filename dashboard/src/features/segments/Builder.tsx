@@ -4,7 +4,7 @@ import { ActionIcon, Button, Group as Row, Select } from '@mantine/core';
 import { Icon } from '../../ui/index.ts';
 import { ConditionRow } from './ConditionRow.tsx';
 import { GROUPS } from './labels.ts';
-import { condition, DEEPEST, type Group, group, isGroup, MATCHES, type Node } from './model.ts';
+import { condition, DEEPEST, type Group, group, isGroup, MATCHES, type Node, placeOf } from './model.ts';
 import type { Field } from './queries.ts';
 import styles from './segments.module.css';
 
@@ -24,6 +24,7 @@ export function Builder({ node, fields, path = '', depth = 1, refused, onChange,
   const setNodes = (next: Node[]) => onChange({ ...node, nodes: next });
   const replace = (at: number) => (next: Node) => setNodes(nodes.map((each, index) => (index === at ? next : each)));
   const remove = (at: number) => () => setNodes(nodes.filter((_, index) => index !== at));
+  const isWrong = depth > 1 && [path, `${path}.${node.match}`].includes(placeOf(refused) ?? '');
   const fresh = () => condition('tags', 'has_any');
   return (
     <fieldset className={depth > 1 ? styles.inner : styles.group}>
@@ -80,6 +81,11 @@ export function Builder({ node, fields, path = '', depth = 1, refused, onChange,
           </Button>
         )}
       </Row>
+      {isWrong && (
+        <p role="alert" className={styles.wrong}>
+          {refused?.text}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -4,7 +4,7 @@ import { ActionIcon, Select } from '@mantine/core';
 import { Icon } from '../../ui/index.ts';
 import { CountedTexts } from './CountedTexts.tsx';
 import { labelOf, operatorOf } from './labels.ts';
-import { type Condition, keptValues } from './model.ts';
+import { type Condition, keptValues, placeOf } from './model.ts';
 import type { Field } from './queries.ts';
 import styles from './segments.module.css';
 import { Values } from './Values.tsx';
@@ -21,7 +21,7 @@ interface ConditionRowProps {
 export function ConditionRow({ condition, fields, path, refused, onChange, onRemove }: ConditionRowProps) {
   const field = fields.find(({ name }) => name === condition.field);
   const label = field ? labelOf(field) : condition.field;
-  const isWrong = refused?.field?.startsWith(`filter${path}.`) || refused?.field?.startsWith(`changes.filter${path}.`);
+  const isWrong = `${placeOf(refused)}.`.startsWith(`${path}.`);
   const changeField = (name: string | null) => {
     const next = fields.find((each) => each.name === name);
     const op = next?.operators[0];

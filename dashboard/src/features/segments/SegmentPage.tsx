@@ -5,9 +5,21 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Absent, Badge, Card, Confirm, Failure, Page, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import {
+  Absent,
+  Badge,
+  Card,
+  Confirm,
+  Failure,
+  faultsOf,
+  Page,
+  Refused,
+  Skeleton,
+  Unsaved,
+  useAct,
+} from '../../ui/index.ts';
 import { Builder } from './Builder.tsx';
-import { filterOf, fromContacts, type Group, isComplete, treeOf } from './model.ts';
+import { filterOf, fromContacts, type Group, isComplete, placeOf, treeOf } from './model.ts';
 import { CreateSegment, DeleteSegment, UpdateSegment } from './mutations.ts';
 import { People } from './People.tsx';
 import { type Segment, SegmentFields, SegmentOne } from './queries.ts';
@@ -64,7 +76,7 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
     const made = await create.run({ name, filter });
     if (made) await navigate({ to: '/segments/$id', params: { id: made.create_segment.id }, ignoreBlocker: true });
   };
-  const isElsewhere = refusal && refusal.field !== 'name' && !refusal.field?.includes('[');
+  const faults = faultsOf(placeOf(refusal)?.includes('[') ? undefined : refusal, ['name']);
   if (error) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
   if (!data) return <Skeleton />;
   return (
@@ -85,10 +97,10 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
             label="Name"
             value={name}
             readOnly={!mayWrite}
-            error={refusal?.field === 'name' || refusal?.field === 'changes.name' ? refusal.text : undefined}
+            error={faults.at('name')}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
-          {isElsewhere && <Refused refusal={refusal} />}
+          {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
           {mayWrite && (
             <div className={styles.match}>
               <Button

@@ -82,6 +82,11 @@ function countedOf({ direction, status, within }: Counted): Counted {
   return { ...(direction && { direction }), ...(status && { status }), ...(within && { within }) };
 }
 
+/** Return the place in the filter that a refusal names, such as `.all[0].value`; it is `.all[0]` for a whole condition. */
+export function placeOf(refused?: { field?: string }): string | undefined {
+  return /^(?:\w+\.)?filter(\..*)$/.exec(refused?.field ?? '')?.[1];
+}
+
 /** Tell whether every condition has the values that it needs. */
 export function isComplete(node: Node): boolean {
   if (isGroup(node)) return node.nodes.length > 0 && node.nodes.every(isComplete);

@@ -3,10 +3,11 @@
 import { TextInput } from '@mantine/core';
 import { type ReactNode, Suspense } from 'react';
 import { type Refusal, useMay } from '../../graphql/index.ts';
-import { Card, part, Refused } from '../../ui/index.ts';
+import { Card, faultsOf, part, Refused } from '../../ui/index.ts';
 import type { SequenceDraft } from './model.ts';
 import styles from './sequences.module.css';
-import { Steps } from './Steps.tsx';
+import { STEP_FIELDS } from './StepForm.tsx';
+import { namesStep, Steps } from './Steps.tsx';
 
 const Rules = part(async () => (await import('./Rules.tsx')).Rules);
 const DraftPreview = part(async () => (await import('./Preview.tsx')).DraftPreview);
@@ -21,8 +22,10 @@ interface SequenceFormProps {
 }
 
 export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: SequenceFormProps) {
-  const isOfName = refusal?.field?.endsWith('name');
-  const isElsewhere = refusal && !isOfName && !refusal.field?.includes('steps[');
+  const faults = faultsOf(
+    refusal,
+    draft.steps.some((_, index) => namesStep(refusal, index)) ? [...STEP_FIELDS, 'name'] : ['name'],
+  );
   const mayPreview = useMay('contacts:read');
   const edit = (changes: Partial<SequenceDraft>) => onChange({ ...draft, ...changes });
   return (
@@ -40,7 +43,7 @@ export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: S
               description="Only you see it."
               maxLength={100}
               value={draft.name}
-              error={isOfName ? refusal?.text : undefined}
+              error={faults.at('name')}
               onChange={({ currentTarget }) => edit({ name: currentTarget.value })}
             />
           </Card>
@@ -53,7 +56,7 @@ export function SequenceForm({ draft, refusal, onChange, onSubmit, children }: S
           </Suspense>
         </div>
       </div>
-      {isElsewhere && refusal.code !== 'conflict' && <Refused refusal={refusal} />}
+      {faults.elsewhere && refusal?.code !== 'conflict' && <Refused refusal={faults.elsewhere} />}
       <div className={styles.foot}>{children}</div>
     </form>
   );

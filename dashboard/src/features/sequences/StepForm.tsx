@@ -3,11 +3,14 @@
 import { ActionIcon, NumberInput, TextInput } from '@mantine/core';
 import type { KeyboardEvent } from 'react';
 import type { Refusal } from '../../graphql/index.ts';
-import { Icon } from '../../ui/index.ts';
+import { faultsOf, Icon } from '../../ui/index.ts';
 import { TextEditor } from '../templates/index.ts';
 import type { StepDraft } from './model.ts';
 import styles from './sequences.module.css';
 import { timingOf } from './timing.ts';
+
+/** The fields of a text that show a refusal. */
+export const STEP_FIELDS = ['delay_days', 'delay_minutes', 'at', 'body'];
 
 interface StepFormProps {
   step: StepDraft;
@@ -23,7 +26,7 @@ export function StepForm({ step, index, isLast, refused, onChange, onMove, onRem
   const { days, hours, at, body } = step;
   const number = index + 1;
   const timing = timingOf({ delay_days: days, delay_minutes: Math.round(hours * 60), at: at || null }, index === 0);
-  const wrong = (field: string) => (refused?.field?.endsWith(`.${field}`) ? refused.text : undefined);
+  const faults = faultsOf(refused, STEP_FIELDS);
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
     if (!event.altKey || by === 0) return;
@@ -66,7 +69,7 @@ export function StepForm({ step, index, isLast, refused, onChange, onMove, onRem
             max={365}
             allowDecimal={false}
             value={days}
-            error={wrong('delay_days')}
+            error={faults.at('delay_days')}
             onChange={(value) => onChange({ ...step, days: Number(value) })}
           />
           <NumberInput
@@ -75,14 +78,14 @@ export function StepForm({ step, index, isLast, refused, onChange, onMove, onRem
             max={8760}
             decimalScale={2}
             value={hours}
-            error={wrong('delay_minutes')}
+            error={faults.at('delay_minutes')}
             onChange={(value) => onChange({ ...step, hours: Number(value) })}
           />
           <TextInput
             label="Then at"
             type="time"
             value={at}
-            error={wrong('at')}
+            error={faults.at('at')}
             onChange={({ currentTarget }) => onChange({ ...step, at: currentTarget.value })}
           />
         </div>
@@ -91,7 +94,7 @@ export function StepForm({ step, index, isLast, refused, onChange, onMove, onRem
           body={body}
           isFirst={index === 0}
           minRows={3}
-          error={wrong('body')}
+          error={faults.at('body')}
           onChange={(next) => onChange({ ...step, body: next })}
         />
       </section>

@@ -13,8 +13,12 @@ interface StepsProps {
   onChange: (steps: StepDraft[]) => void;
 }
 
+/** Tell whether a refusal is about a text. */
+export function namesStep(refusal: Refusal | undefined, index: number): boolean {
+  return refusal?.field?.includes(`steps[${index}]`) ?? false;
+}
+
 export function Steps({ steps, refusal, onChange }: StepsProps) {
-  const isOfStep = (index: number) => refusal?.field?.includes(`steps[${index}]`);
   const move = (from: number, to: number) => {
     const next = [...steps];
     next.splice(to, 0, ...next.splice(from, 1));
@@ -29,7 +33,7 @@ export function Steps({ steps, refusal, onChange }: StepsProps) {
             step={step}
             index={index}
             isLast={index === steps.length - 1}
-            refused={isOfStep(index) ? refusal : undefined}
+            refused={namesStep(refusal, index) ? refusal : undefined}
             onChange={(next) => onChange(steps.map((each) => (each.key === next.key ? next : each)))}
             onMove={(by) => move(index, index + by)}
             onRemove={steps.length > 1 ? () => onChange(steps.filter(({ key }) => key !== step.key)) : undefined}

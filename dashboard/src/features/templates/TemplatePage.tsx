@@ -5,7 +5,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Absent, Badge, Card, Confirm, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, Badge, Card, Confirm, faultsOf, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
 import { ContactPreview } from './ContactPreview.tsx';
 import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
 import { type Template, TemplateOne } from './queries.ts';
@@ -61,7 +61,7 @@ function Editor({ template }: { template?: Template }) {
   const [body, setBody] = useState(template?.body ?? '');
   const { refusal } = template ? update : create;
   const isChanged = name !== (template?.name ?? '') || body !== (template?.body ?? '');
-  const wrong = (field: string) => (refusal?.field?.endsWith(field) ? refusal.text : undefined);
+  const faults = faultsOf(refusal, ['name', 'body']);
   const edit = (set: (text: string) => void) => (text: string) => {
     create.forget();
     update.forget();
@@ -92,14 +92,20 @@ function Editor({ template }: { template?: Template }) {
             description="Only you see it."
             value={name}
             readOnly={!mayWrite}
-            error={wrong('name')}
+            error={faults.at('name')}
             onChange={({ currentTarget }) => edit(setName)(currentTarget.value)}
           />
-          <TextEditor label="Text" body={body} isReadOnly={!mayWrite} error={wrong('body')} onChange={edit(setBody)} />
+          <TextEditor
+            label="Text"
+            body={body}
+            isReadOnly={!mayWrite}
+            error={faults.at('body')}
+            onChange={edit(setBody)}
+          />
           {refusal?.code === 'conflict' && (
             <Refused refusal={refusal} retry={() => void load()} retryLabel="Show what is saved" />
           )}
-          {refusal && !refusal.field && <Refused refusal={refusal} />}
+          {faults.elsewhere && refusal?.code !== 'conflict' && <Refused refusal={faults.elsewhere} />}
           {mayWrite && (
             <div className={styles.foot}>
               <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!isChanged}>
