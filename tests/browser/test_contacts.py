@@ -101,6 +101,24 @@ async def test_contacts_are_found_and_tagged_in_bulk(windows: Windows, scene: Sc
     assert await CONTACT_TAGS.where(account_id=account.account_id).read(scene.services, "tag") == ["vip"]
 
 
+async def test_a_count_that_ends_at_its_limit_says_more_and_is_taken_again_on_each_visit(
+    windows: Windows, scene: Scene, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/contacts?status=active")
+    await screen.sees("No contact matches.")
+    await screen.go("/contacts/import")
+    await add_contacts(scene.services, account.account_id, [f"+1{2025550000 + number}" for number in range(10_001)])
+    await screen.go("/contacts?status=active")
+    await screen.sees("10,000+")
+    await page.get_by_label("Choose +1 202-556-0000").check()
+    await page.get_by_label("All 10,000+ that match").check()
+    await screen.press("Delete")
+    dialog = page.get_by_role("dialog", name="Delete more than 10,000 contacts?")
+    await dialog.get_by_role("button", name="Delete more than 10,000 contacts").wait_for()
+
+
 async def test_a_phone_shows_contacts_and_their_filters_and_acts_behind_buttons(
     windows: Windows, scene: Scene, account: Opened, pictures: Path
 ):

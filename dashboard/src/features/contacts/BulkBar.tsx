@@ -14,10 +14,17 @@ import { type ContactsSearch, isOneChoice, oneOf, STAGES } from './search.ts';
 
 const NOBODY = 'nobody';
 
+/** The number of contacts that match. */
+export interface Total {
+  total_count: number;
+  /** False where more contacts match: the service counts to a limit. */
+  total_is_exact: boolean;
+}
+
 interface BulkBarProps {
   chosen: ReadonlySet<number>;
   filter: ContactsSearch;
-  total?: number;
+  total?: Total;
   /** Called with the id of the job that carries an act out. */
   onJob: (id: number) => void;
 }
@@ -32,7 +39,7 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
   const { segment, stage, status, search, tag } = filter;
   const everyone = segment ? { segment_id: segment } : { filter: { stage, status, search, tag } };
   const contacts = isEveryone ? everyone : { ids: [...chosen] };
-  const people = plural(isEveryone ? (total ?? 0) : chosen.size, 'contact');
+  const people = isEveryone ? wordsOf(total) : plural(chosen.size, 'contact');
   const refusal = acts.stage.refusal ?? acts.assign.refusal;
   const follow = (id?: number) => {
     if (id) onJob(id);
@@ -41,9 +48,9 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
   return (
     <div className={styles.chosen}>
       <strong>{people} chosen</strong>
-      {total !== undefined && total > chosen.size && isOneChoice(filter) && (
+      {total && total.total_count > chosen.size && isOneChoice(filter) && (
         <Checkbox
-          label={`All ${count(total)} that match`}
+          label={`All ${brief(total)} that match`}
           checked={isEveryone}
           onChange={({ currentTarget }) => setEveryone(currentTarget.checked)}
         />
@@ -97,6 +104,16 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
       </Confirm>
     </div>
   );
+}
+
+/** Return a count as briefly as it is true: `10,000+` where more contacts match. */
+export function brief({ total_count, total_is_exact }: Total): string {
+  return `${count(total_count)}${total_is_exact ? '' : '+'}`;
+}
+
+function wordsOf(total?: Total): string {
+  if (!total) return 'all contacts that match';
+  return `${total.total_is_exact ? '' : 'more than '}${plural(total.total_count, 'contact')}`;
 }
 
 function AssignChoice({ onChoose }: { onChoose: (id: number | null) => void }) {

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { usePages, useUpdates } from '../../graphql/index.ts';
 import { Empty, Failure, Skeleton } from '../../ui/index.ts';
-import { BulkBar } from './BulkBar.tsx';
+import { BulkBar, type Total } from './BulkBar.tsx';
 import { ContactGrid } from './ContactGrid.tsx';
 import { contactsListing } from './queries.ts';
 import type { ContactsSearch } from './search.ts';
@@ -15,7 +15,7 @@ interface ContactListProps {
   sort: ContactsSearch['sort'];
   /** Whether contacts may be chosen for another job. */
   mayChange: boolean;
-  total?: number;
+  total?: Total;
   onJob: (id: number) => void;
   onReload: () => void;
 }

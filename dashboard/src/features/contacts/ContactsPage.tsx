@@ -5,7 +5,8 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, count, Fold, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
+import { Badge, Fold, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
+import { brief } from './BulkBar.tsx';
 import { EditDialog } from './ContactForm.tsx';
 import { ContactList } from './ContactList.tsx';
 import { Filters } from './Filters.tsx';
@@ -23,7 +24,11 @@ export function ContactsPage() {
   const navigate = useNavigate();
   const [isAdding, setAdding] = useNewDialog();
   const [turn, setTurn] = useState(0);
-  const [{ data }, countAgain] = useQuery({ query: ContactsCount, variables: conditions });
+  const [{ data, fetching, stale }, countAgain] = useQuery({
+    query: ContactsCount,
+    variables: conditions,
+    requestPolicy: 'cache-and-network',
+  });
   const setFilter = (search: ContactsSearch) => void navigate({ to: '/contacts', search, replace: true });
   const follow = (next?: number) => setFilter({ ...filter, job: next });
   const recount = () => countAgain({ requestPolicy: 'network-only' });
@@ -31,11 +36,11 @@ export function ContactsPage() {
     setTurn((old) => old + 1);
     recount();
   };
-  const total = data?.contacts;
+  const total = data?.contacts ?? undefined;
   return (
     <Page
       title="Contacts"
-      aside={total && <Badge>{`${count(total.total_count)}${total.total_is_exact ? '' : '+'}`}</Badge>}
+      aside={total && <Badge>{brief(total)}</Badge>}
       actions={<Actions filter={conditions} onAdd={() => setAdding(true)} onJob={follow} />}
     >
       <Filters filter={filter} onChange={setFilter} />
@@ -46,7 +51,7 @@ export function ContactsPage() {
         sort={sort}
         mayChange={!job}
         onJob={follow}
-        total={total?.total_count}
+        total={fetching || stale ? undefined : total}
         onReload={recount}
       />
       <EditDialog
