@@ -43,6 +43,8 @@ export const router = createRouter({
   ]),
   basepath: '/app',
   defaultPreload: 'intent',
+  // A query keeps its old data while that of other variables is loaded: no page shows those of another record.
+  defaultRemountDeps: ({ params }) => params,
   defaultErrorComponent: RouteError,
   scrollRestoration: true,
   parseSearch: parseSearchWith((value) => value),

@@ -4,6 +4,8 @@ import { root } from '../../shell/root.ts';
 import { isView, validated } from './views.ts';
 
 const staticData = { scope: 'conversations:read' };
+/** The list stays while one conversation after another is opened. */
+const remountDeps = () => null;
 const component = page(() => import('./InboxPage.tsx'), 'InboxPage');
 
 const first = createRoute({
@@ -19,6 +21,7 @@ const list = createRoute({
   getParentRoute: () => root,
   path: 'inbox/$view',
   staticData,
+  remountDeps,
   validateSearch: validated,
   params: { parse: ({ view }) => ({ view: isView(view) ? view : ('open' as const) }) },
   component,
@@ -28,6 +31,7 @@ const thread = createRoute({
   getParentRoute: () => root,
   path: 'inbox/$view/$id',
   staticData,
+  remountDeps,
   validateSearch: validated,
   params: {
     parse: ({ view, id }) => ({ view: isView(view) ? view : ('open' as const), id: Number.parseInt(id, 10) || 0 }),
