@@ -14,7 +14,7 @@ from app.domain.carriers.carrier import InboundMessage
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows, shown
+from tests.browser.screen import NARROW, QUIET, Screen, Windows, shown
 from tests.browser.test_inbox_team import BEN, FIELD, add_colleague, is_read, open_thread
 from tests.factories.accounts import add_user
 from tests.factories.contacts import CONTACTS
@@ -66,6 +66,35 @@ async def test_a_failed_text_says_why_and_when_in_its_thread_and_in_the_timeline
         explained = screen.page.locator("main").get_by_text(said)
         await explained.wait_for()
         assert when in " ".join((await explained.inner_text()).split())
+
+
+async def test_a_held_key_closes_one_conversation_and_a_key_after_g_only_leads_to_its_page(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await scene.receive("One")
+    await receive_from_other(scene, account, "Two")
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open("/inbox/open")
+    await page.get_by_role("link", name="Two").click()
+    await screen.heading(OTHER_SHOWN).wait_for()
+    for key in ("g", "e"):
+        await page.keyboard.press(key)
+    await screen.heading("Segments").wait_for()
+    await page.evaluate(QUIET)
+    assert await CONVERSATIONS.read(scene.services, "status") == ["open", "open"]
+
+    await screen.go("/inbox/open")
+    await page.get_by_role("link", name="Two").click()
+    await screen.heading(OTHER_SHOWN).wait_for()
+    await page.keyboard.down("e")
+    await screen.heading(SHOWN).wait_for()
+    for _ in range(3):
+        await page.keyboard.down("e")
+    await page.keyboard.up("e")
+    await page.evaluate(QUIET)
+    await screen.heading(SHOWN).wait_for()
+    assert sorted(await CONVERSATIONS.read(scene.services, "status")) == ["closed", "open"]
 
 
 async def test_the_list_shows_a_slow_answer_before_it_is_loaded_again(windows: Windows, scene: Scene, account: Opened):

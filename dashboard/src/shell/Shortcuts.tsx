@@ -1,10 +1,9 @@
 // Keys that lead to pages, and the dialogs that open over every page.
 
 import { useNavigate } from '@tanstack/react-router';
-import { useRef } from 'react';
 import { useStore } from '../graphql/index.ts';
 import { dialog } from '../ui/index.ts';
-import { useCommandKey, useKeys } from './keys.ts';
+import { useCommandKey, useKeys, useLedKey } from './keys.ts';
 import { Later } from './Later.tsx';
 import { PLACES } from './navigation.ts';
 import { showKeys, showPalette, showSignOut } from './shown.ts';
@@ -15,17 +14,17 @@ const SignOut = dialog(async () => (await import('./SignOut.tsx')).SignOut);
 
 export function Shortcuts() {
   const navigate = useNavigate();
-  const isLeading = useRef(false);
   const keys = useStore(showKeys);
   const palette = useStore(showPalette);
   const leaving = useStore(showSignOut);
   useCommandKey('k', () => showPalette.set(true));
   useKeys((key, event) => {
     if (key === '?') showKeys.set(true);
-    const place = isLeading.current && PLACES.find((entry) => entry.key === key);
-    if (place) void navigate({ to: place.to });
     if (key === '/') focusSearch(event);
-    isLeading.current = key === 'g';
+  });
+  useLedKey((key) => {
+    const place = PLACES.find((entry) => entry.key === key);
+    if (place) void navigate({ to: place.to });
   });
   return (
     <>
