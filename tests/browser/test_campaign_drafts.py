@@ -24,6 +24,7 @@ async def test_a_draft_is_saved_while_it_is_typed_and_a_refused_text_stays(
     await screen.open(f"/campaigns/{id}?step=message")
     await screen.fill("Name", "Winter")
     await screen.heading("Winter").wait_for()
+    await expect(page.get_by_role("textbox", name="Name")).to_be_focused()
     assert await CAMPAIGNS.only(scene.services, "name") == "Winter"
     await screen.fill("Text", "Hi {firstname}, bread.")
     await screen.sees("Not saved")

@@ -27,8 +27,8 @@ export function Heading({ children, className }: { children: string; className?:
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${children} · Messaging`;
-    heading.current?.focus({ preventScroll: true });
   }, [children]);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <h1 ref={heading} tabIndex={-1} className={className}>
       {children}
