@@ -139,15 +139,23 @@ async def test_a_template_and_a_suggestion_fill_the_field_and_nothing_is_sent(
     windows: Windows, scene: Scene, account: Opened
 ):
     async with scene.unit() as unit:
-        await templates.create(unit, "Hours", "See our page.")
+        await templates.create(unit, "Hours", "Hi {first_name|there}, see our page.")
+        for number in range(8):
+            await templates.create(unit, f"Newer {number}", "Hello")
         await add_agent(unit, {"mode": "approve"})
     await scene.receive("When are you open?")
     screen = await windows.owner(account)
     field = screen.page.get_by_label(FIELD)
     await open_thread(screen, "When are you open?")
     await screen.page.keyboard.press("t")
-    await screen.page.get_by_role("menuitem", name="Hours").press("Enter")
-    await expect(field).to_have_value("See our page.")
+    await screen.page.get_by_role("option", name="Newer 7").wait_for()
+    await screen.page.keyboard.type("hours")
+    await screen.page.get_by_role("option", name="Newer 7").wait_for(state="hidden")
+    await screen.page.get_by_role("option", name="Hours").wait_for()
+    for key in ("ArrowDown", "Enter"):
+        await screen.page.keyboard.press(key)
+    await expect(field).to_have_value("Hi there, see our page.")
+    await expect(field).to_be_focused()
     await field.fill("")
     await screen.press("Suggest")
     await expect(field).to_have_value(FAQ["When are you open?"])

@@ -1,43 +1,85 @@
-// Templates that a text begins with.
+// Templates that a text begins with: found by their names, and filled in with what is known of the contact.
 
-import { Button, Menu } from '@mantine/core';
+import { Button, Combobox, useCombobox } from '@mantine/core';
 import { useState } from 'react';
-import { useQuery } from 'urql';
-import { useMay } from '../../graphql/index.ts';
+import { type Client, useClient, useQuery } from 'urql';
+import { refusalOf, useMay } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { ComposerTemplates } from './queries.ts';
+import { useSettled } from '../../ui/index.ts';
+import styles from './inbox.module.css';
+import { ComposerTemplates, TemplateFilled } from './queries.ts';
 
 interface TemplateMenuProps {
-  contact: { label: string };
+  contact: { id: number; label: string };
   onChoose: (body: string) => void;
 }
 
-export function TemplateMenu({ onChoose }: TemplateMenuProps) {
-  const [isOpen, setOpen] = useState(false);
+export function TemplateMenu({ contact, onChoose }: TemplateMenuProps) {
+  const client = useClient();
   const mayRead = useMay('campaigns:read');
+  const [search, setSearch] = useState('');
+  const [problem, setProblem] = useState('');
+  const menu = useCombobox({ onDropdownOpen: () => menu.focusSearchInput(), onDropdownClose: () => setSearch('') });
+  const isOpen = menu.dropdownOpened;
   useKeys((key, event) => {
     if (key !== 't') return;
     event.preventDefault();
-    setOpen(true);
+    menu.openDropdown();
   });
-  const [{ data }] = useQuery({ query: ComposerTemplates, variables: {}, pause: !isOpen || !mayRead });
+  const variables = { search: useSettled(search).trim() || null };
+  const [{ data }] = useQuery({ query: ComposerTemplates, variables, pause: !isOpen || !mayRead });
   if (!mayRead) return null;
   const found = data?.templates.nodes ?? [];
+  const choose = async (value: string) => {
+    menu.closeDropdown();
+    const body = found.find(({ id }) => String(id) === value)?.body ?? '';
+    const filled = await fillIn(client, body, contact);
+    setProblem(filled.problem);
+    if (filled.body) onChoose(filled.body);
+  };
   return (
-    <Menu opened={isOpen} onChange={setOpen} position="top-end" width={280}>
-      <Menu.Target>
-        <Button size="xs" variant="default">
-          Template
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {found.map(({ id, name, body }) => (
-          <Menu.Item key={id} onClick={() => onChoose(body)}>
-            {name}
-          </Menu.Item>
-        ))}
-        {data && found.length === 0 && <Menu.Label>No template is saved yet.</Menu.Label>}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      {problem && (
+        <span className={styles.soft} role="status" style={{ whiteSpace: 'normal' }}>
+          {problem}
+        </span>
+      )}
+      <Combobox store={menu} position="top-end" width={280} onOptionSubmit={(value) => void choose(value)}>
+        <Combobox.Target targetType="button">
+          <Button size="xs" variant="default" onClick={() => menu.toggleDropdown()}>
+            Template
+          </Button>
+        </Combobox.Target>
+        <Combobox.Dropdown>
+          <Combobox.Search
+            aria-label="Search templates"
+            placeholder="Search templates"
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+          <Combobox.Options aria-label="Templates">
+            {found.map(({ id, name }) => (
+              <Combobox.Option key={id} value={String(id)}>
+                {name}
+              </Combobox.Option>
+            ))}
+            {data && found.length === 0 && (
+              <Combobox.Empty>{search ? 'No template matches.' : 'No template is saved yet.'}</Combobox.Empty>
+            )}
+          </Combobox.Options>
+        </Combobox.Dropdown>
+      </Combobox>
+    </>
   );
+}
+
+/** Return the text of a template for a contact, without a text where that is refused; `problem` tells what to know. */
+async function fillIn(client: Client, body: string, contact: TemplateMenuProps['contact']) {
+  if (!body.includes('{')) return { body, problem: '' };
+  const variables = { body, contact_id: contact.id };
+  const { data, error } = await client.query(TemplateFilled, variables, { requestPolicy: 'network-only' }).toPromise();
+  if (error) return { problem: refusalOf(error).text };
+  const { body: filled, missing = [] } = data?.preview_text ?? {};
+  const problem = missing.length > 0 ? `Not known of ${contact.label}: ${missing.join(', ')}` : '';
+  return { body: filled, problem };
 }
