@@ -20,6 +20,7 @@ export { useNewDialog } from './useNewDialog.ts';
 export { offerUndo } from './undo.tsx';
 export { Unsaved } from './Unsaved.tsx';
 export { useSettled } from './useSettled.ts';
+export { useEdits } from './useEdits.ts';
 export { type Act, useAct } from './useAct.ts';
 export {
   Badge,

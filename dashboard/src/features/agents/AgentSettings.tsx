@@ -68,13 +68,13 @@ function Part({ title, agent, names, render: Fields }: PartProps) {
     event.preventDefault();
     const changes = Object.fromEntries(names.map((name) => [name, values[name]])) as Changes;
     const done = await act.run({ id: agent.id, changes });
-    if (done) setValues(done.update_ai_agent);
+    if (done) setValues((latest) => saved(done.update_ai_agent, values, latest));
   };
   return (
     <Card title={title}>
       <Unsaved isChanged={!isSaved} isInTab />
       <form className={styles.fields} onSubmit={(event) => void save(event)}>
-        <Fields agent={agent} values={values} set={(changes) => setValues({ ...values, ...changes })} />
+        <Fields agent={agent} values={values} set={(changes) => setValues((latest) => ({ ...latest, ...changes }))} />
         {act.refusal && <Refused refusal={act.refusal} />}
         {mayWrite && (
           <div>
@@ -86,6 +86,12 @@ function Part({ title, agent, names, render: Fields }: PartProps) {
       </form>
     </Card>
   );
+}
+
+/** Return the saved agent with what was changed since it was sent. */
+function saved(agent: Agent, sent: Agent, latest: Agent): Agent {
+  const changed = Object.entries(latest).filter(([name, value]) => value !== sent[name as keyof Agent]);
+  return { ...agent, ...Object.fromEntries(changed) };
 }
 
 function Told({ values, set }: Form) {

@@ -76,8 +76,8 @@ function EntryForm({ agent_id, onAdded }: { agent_id: number; onAdded: () => voi
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!(await act.run({ agent_id, kind, title, body }))) return;
-    setTitle('');
-    setBody('');
+    setTitle((latest) => (latest === title ? '' : latest));
+    setBody((latest) => (latest === body ? '' : latest));
     onAdded();
   };
   return (

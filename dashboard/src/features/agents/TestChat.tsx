@@ -21,11 +21,12 @@ export function TestChat({ id }: { id: number }) {
   const shown = turns[at];
   const ask = async (event: FormEvent) => {
     event.preventDefault();
+    if (act.isBusy || !text.trim()) return;
     const done = await act.run({ id, body: text });
     if (!done) return;
     setTurns([...turns, { text, answer: done.test_ai_agent }]);
     setAt(turns.length);
-    setText('');
+    setText((latest) => (latest === text ? '' : latest));
   };
   if (!useMay('ai:use')) return <Notice>To try an agent needs the scope ai:use.</Notice>;
   return (

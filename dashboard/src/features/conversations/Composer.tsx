@@ -75,7 +75,7 @@ function Answer(props: ComposerProps) {
 function Field({ conversation, writtenAt, answer }: ComposerProps) {
   const client = useClient();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, keep] = useDraft(conversation.id);
+  const [text, keep] = useDraft(conversation.id, 'reply');
   const answered = useAnswered(answer);
   const names = useNames();
   const isTyping = useTyping(text);
@@ -92,18 +92,20 @@ function Field({ conversation, writtenAt, answer }: ComposerProps) {
   const submit = () => {
     if (isEmpty || text.length > LONGEST || !answered.permits()) return;
     send(client, conversation.id, text);
-    clear();
+    clear(text);
   };
-  const setText = (next: string) => {
-    answered.typed(next);
-    keep(next);
-  };
-  const clear = () => {
-    setText('');
+  const setText = (change: (latest: string) => string) =>
+    keep((latest) => {
+      const next = change(latest);
+      answered.typed(next);
+      return next;
+    });
+  const clear = (sent: string) => {
+    setText((latest) => (latest === sent ? '' : latest));
     field.current?.focus();
   };
   const insert = (more: string) => {
-    setText(text ? `${text}${more}` : more);
+    setText((latest) => `${latest}${more}`);
     field.current?.focus();
   };
   return (
@@ -122,7 +124,7 @@ function Field({ conversation, writtenAt, answer }: ComposerProps) {
         maxRows={8}
         value={text}
         error={text.length > LONGEST && `A text has at most ${LONGEST} characters; this one has ${text.length}.`}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onChange={({ currentTarget: { value } }) => setText(() => value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit();
           if (event.key === 'Escape') field.current?.blur();

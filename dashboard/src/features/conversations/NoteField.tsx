@@ -1,20 +1,21 @@
 // The field for an internal note, which is never sent.
 
 import { Button, Textarea } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { changed } from '../../graphql/index.ts';
 import { Refused, useAct } from '../../ui/index.ts';
+import { useDraft } from './drafts.ts';
 import styles from './inbox.module.css';
 import { AddNote } from './mutations.ts';
 
 export function NoteField({ id }: { id: number }) {
-  const [body, setBody] = useState('');
+  const [body, keep] = useDraft(id, 'note');
   const act = useAct(AddNote);
   const isEmpty = body.trim() === '';
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
-    if (isEmpty || !(await act.run({ conversation_id: id, body }))) return;
-    setBody('');
+    if (act.isBusy || isEmpty || !(await act.run({ conversation_id: id, body }))) return;
+    keep((latest) => (latest === body ? '' : latest));
     changed();
   };
   return (
@@ -28,7 +29,7 @@ export function NoteField({ id }: { id: number }) {
         maxLength={4000}
         autoFocus
         value={body}
-        onChange={({ currentTarget }) => setBody(currentTarget.value)}
+        onChange={({ currentTarget }) => keep(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void submit();
           if (event.key === 'Escape') event.currentTarget.blur();

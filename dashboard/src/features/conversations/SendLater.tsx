@@ -10,7 +10,8 @@ import { times } from './SnoozeMenu.tsx';
 interface SendLaterProps {
   id: number;
   text: string;
-  onSent: () => void;
+  /** Called with the text that was accepted. */
+  onSent: (text: string) => void;
 }
 
 export function SendLater({ id, text, onSent }: SendLaterProps) {
@@ -26,7 +27,7 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
     setAsked(!sent);
     if (!sent) return;
     if (sent.reply.message) show(sent.reply.message);
-    onSent();
+    onSent(text);
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

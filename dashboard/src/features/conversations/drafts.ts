@@ -1,20 +1,28 @@
 // Texts that are not sent yet: kept for each person and conversation, in this browser.
 
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { createStore, useViewer } from '../../graphql/index.ts';
 
 /** The conversation whose draft was changed from outside of its field, and how often. */
 export const restored = createStore({ conversationId: 0, times: 0 });
 
-function placeOf(userId: number, conversationId: number): string {
-  return `draft-${userId}-${conversationId}`;
+type Kind = 'reply' | 'note';
+
+function placeOf(userId: number, conversationId: number, kind: Kind = 'reply'): string {
+  return `draft-${userId}-${conversationId}${kind === 'note' ? '-note' : ''}`;
 }
 
-export function useDraft(conversationId: number): [string, (text: string) => void] {
+type Change = string | ((latest: string) => string);
+
+/** Return a text, and the way to change it: a function is given the latest text, which was typed meanwhile. */
+export function useDraft(conversationId: number, kind: Kind): [string, (change: Change) => void] {
   const { id } = useViewer();
-  const place = placeOf(id, conversationId);
+  const place = placeOf(id, conversationId, kind);
   const [text, setText] = useState(() => localStorage.getItem(place) ?? '');
-  const keep = (next: string) => {
+  const latest = useRef(text);
+  const keep = (change: Change) => {
+    const next = typeof change === 'string' ? change : change(latest.current);
+    latest.current = next;
     setText(next);
     if (next) localStorage.setItem(place, next);
     else localStorage.removeItem(place);
@@ -31,5 +39,6 @@ export function restore(userId: number, conversationId: number, text: string): v
 }
 
 export function hasDraft(userId: number, conversationId: number): boolean {
-  return localStorage.getItem(placeOf(userId, conversationId)) !== null;
+  const kinds: Kind[] = ['reply', 'note'];
+  return kinds.some((kind) => localStorage.getItem(placeOf(userId, conversationId, kind)) !== null);
 }

@@ -4,7 +4,7 @@ import { Button, Select, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Cost, grouped, Refused, useAct } from '../../ui/index.ts';
+import { Badge, Card, Cost, grouped, Refused, useAct, useEdits } from '../../ui/index.ts';
 import styles from './integrations.module.css';
 import { UpdateTool } from './mutations.ts';
 import { NumberChoices, type Whole } from './queries.ts';
@@ -23,11 +23,11 @@ const LABELS: Record<Text['kind'], string> = {
 export function BookingSettings({ integration }: { integration: Whole }) {
   const { id, name, phone_number_id, consent_question } = integration;
   const act = useAct(UpdateTool);
-  const [isSaved, setSaved] = useState(false);
+  const edits = useEdits();
   const [changes, setChanges] = useState({ name, phone_number_id, consent_question });
   const [bodies, setBodies] = useState<Record<string, string>>({});
   const edit = (change: () => void) => {
-    setSaved(false);
+    edits.edit();
     change();
   };
   const submit = async (event: FormEvent) => {
@@ -35,9 +35,11 @@ export function BookingSettings({ integration }: { integration: Whole }) {
     const texts = integration.texts
       .filter(({ kind, body }) => bodies[kind] !== undefined && bodies[kind] !== body)
       .map(({ kind }) => ({ kind, body: bodies[kind] }));
-    const done = await act.run({ id, changes: { ...changes, ...(texts.length > 0 && { texts }) } });
-    if (done) setBodies({});
-    setSaved(done !== undefined);
+    await edits.save(async () => {
+      const done = await act.run({ id, changes: { ...changes, ...(texts.length > 0 && { texts }) } });
+      if (done) setBodies((latest) => withoutSent(latest, bodies));
+      return done;
+    });
   };
   return (
     <Card title="Texts about bookings">
@@ -76,7 +78,7 @@ export function BookingSettings({ integration }: { integration: Whole }) {
           <Button type="submit" loading={act.isBusy}>
             Save the texts
           </Button>{' '}
-          {isSaved && (
+          {edits.isSaved && (
             <span role="status">
               <Badge kind="good">Saved</Badge>
             </span>
@@ -85,6 +87,10 @@ export function BookingSettings({ integration }: { integration: Whole }) {
       </form>
     </Card>
   );
+}
+
+function withoutSent(latest: Record<string, string>, sent: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(latest).filter(([kind, body]) => sent[kind] !== body));
 }
 
 function Wording({ text, value, onChange }: { text: Text; value: string; onChange: (body: string) => void }) {
