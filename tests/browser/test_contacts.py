@@ -3,16 +3,19 @@
 import subprocess
 from pathlib import Path
 
+import anyio
 import orjson
 import pytest
+from playwright.async_api import Route
 
 from app.bootstrap import open_job_worker
 from app.domain.onboarding.service import Opened
 from tests.browser.chromium import ROOT
-from tests.browser.screen import HEIGHT, NARROW, Windows
+from tests.browser.screen import HEIGHT, NARROW, QUIET, Windows
 from tests.factories.contacts import CONTACT_TAGS, CONTACTS, add_contacts, suppress
 from tests.graphql.live import Scene
 from tests.node import NODE
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -170,6 +173,46 @@ async def test_the_page_of_an_opted_out_contact_shows_the_opt_out(windows: Windo
     await screen.page.get_by_role("region", name="May I text this person?").get_by_text("No", exact=True).wait_for()
     await screen.page.get_by_role("cell", name="STOP").wait_for()
     await screen.check()
+
+
+async def test_the_file_that_was_chosen_last_is_imported_also_after_a_failed_upload(
+    windows: Windows, account: Opened, tmp_path: Path
+):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.csv").write_text(f"phone,first name\n+12025550181,From the {name}\n")
+    screen = await windows.owner(account)
+    page = screen.page
+    begun, permitted = anyio.Event(), anyio.Event()
+
+    async def hold(route: Route) -> None:
+        is_first = "first.csv" in (route.request.post_data or "")
+        if is_first:
+            begun.set()
+            await within("the second file", permitted.wait())
+        await route.continue_()
+
+    async def choose(name: str) -> None:
+        async with page.expect_file_chooser() as chooser:
+            await page.get_by_label("A CSV file or vCards").click()
+        await (await chooser.value).set_files(tmp_path / f"{name}.csv")
+
+    await screen.open("/contacts/import")
+    await page.route("**/graphql", hold)
+    await choose("first")
+    await within("the first file", begun.wait())
+    await choose("second")
+    await screen.sees("From the second")
+    permitted.set()
+    await page.unroute_all(behavior="wait")
+    await page.evaluate(QUIET)
+    await screen.sees("From the second")
+
+    await page.route("**/graphql", lambda route: route.abort())
+    await choose("first")
+    await page.get_by_role("alert").get_by_text("The service did not answer.").wait_for()
+    await page.unroute_all()
+    await choose("first")
+    await screen.sees("From the first")
 
 
 async def test_a_file_is_tried_and_then_imported(

@@ -6,8 +6,12 @@ import { AddPart, CreateUpload } from './mutations.ts';
 
 const PART = 384 * 1024;
 
-/** Upload a file; return its id, or why it was refused. */
-export async function upload(client: Client, file: File, onShare: (share: number) => void): Promise<number | Refusal> {
+/** Upload a file; return its id, or why it was refused. It ends where `goesOn`, which is told the share, returns false. */
+export async function upload(
+  client: Client,
+  file: File,
+  goesOn: (share: number) => boolean,
+): Promise<number | Refusal> {
   const { data, error } = await client.mutation(CreateUpload, { name: file.name });
   if (!data) return error ? refusalOf(error) : { code: 'internal_error', text: 'The upload did not begin.' };
   const upload_id = data.create_upload.id;
@@ -15,7 +19,7 @@ export async function upload(client: Client, file: File, onShare: (share: number
     const bytes = new Uint8Array(await file.slice(number * PART, (number + 1) * PART).arrayBuffer());
     const sent = await client.mutation(AddPart, { upload_id, number, content: base64(bytes) });
     if (sent.error) return refusalOf(sent.error);
-    onShare(Math.min(1, ((number + 1) * PART) / file.size));
+    if (!goesOn(Math.min(1, ((number + 1) * PART) / file.size))) break;
   }
   return upload_id;
 }
