@@ -92,6 +92,8 @@ async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
     await screen.fill("Text", "Hi {nickname}!")
     await page.get_by_role("link", name="Home").click()
     await screen.press("Stay here")
+    await page.evaluate("void __TSR_ROUTER__.navigate({ href: '/automations/new' })")
+    await screen.press("Stay here")
     await screen.press("Create it, paused")
     await page.get_by_role("alert").wait_for()
     await screen.fill("Text", "Hi {first_name|there}! Reply STOP to opt out.")
@@ -100,6 +102,8 @@ async def test_a_ready_made_automation_is_changed_and_typed_text_is_not_lost(
     await page.get_by_role("tab", name="Change").click()
     await choose(page, "Trigger", "A contact waits for a reply")
     await screen.fill("Hours without a reply", "2")
+    await page.get_by_role("tab", name="Runs").click()
+    await screen.press("Stay here")
     await screen.press("Save; runs under way keep their actions")
     await screen.sees("When a contact waits 2 hours for a reply")
     assert await AUTOMATIONS.only(scene.services, "status") == "paused"
@@ -186,4 +190,27 @@ async def test_a_keyword_is_watched_changed_and_removed(
     await screen.press("Remove menu")
     await screen.press("Remove the keyword")
     await screen.sees("A keyword answers people who text one word")
+    assert await WATCHED_KEYWORDS.count(scene.services) == 0
+
+
+async def test_a_dialog_with_a_form_asks_before_it_is_closed_with_changes(
+    windows: Windows, scene: Scene, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    dialog = page.get_by_role("dialog", name="New keyword")
+    await screen.open("/keywords")
+    await screen.press("New keyword")
+    await screen.fill("Reply", "Bread and soup.")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("alert").get_by_text("What you typed is not saved yet.").wait_for()
+    await screen.check(within="[role=dialog]")
+    await screen.press("Stay here")
+    await expect(page.get_by_label("Reply", exact=True)).to_have_value("Bread and soup.")
+    await page.keyboard.press("Escape")
+    await screen.press("Close without saving")
+    await dialog.wait_for(state="hidden")
+    await screen.press("New keyword")
+    await page.keyboard.press("Escape")
+    await dialog.wait_for(state="hidden")
     assert await WATCHED_KEYWORDS.count(scene.services) == 0

@@ -55,6 +55,8 @@ async def test_the_caps_of_texts_are_changed(windows: Windows, scene: Scene, acc
     await screen.open("/settings/sending")
     await screen.fill("Most promotional texts to a person in seven days", "9")
     await screen.page.get_by_label("Quiet hours and caps hold for transactional texts too").check()
+    await screen.page.get_by_role("navigation", name="Settings").get_by_role("link", name="Company").click()
+    await screen.press("Stay here")
     await screen.press("Save the limits")
     await screen.sees("Saved")
     await screen.check(pictures, "settings-sending-narrow")

@@ -63,6 +63,8 @@ async def map_name_and_tag(screen: Screen) -> None:
     await screen.fill("Path of: First name", "order.name")
     await screen.page.get_by_role("combobox", name="Add these tags").fill("customer")
     await screen.page.keyboard.press("Enter")
+    await screen.page.get_by_role("link", name="Home").click()
+    await screen.press("Stay here")
     await screen.press("Save the actions")
     await screen.sees("Saved")
 

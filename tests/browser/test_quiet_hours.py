@@ -50,6 +50,7 @@ async def test_a_text_that_quiet_hours_will_hold_says_so_before_it_is_sent(
     await page.get_by_label("This person agreed to be texted by us.").check()
     await held.wait_for()
     await page.get_by_role("button", name="Close").click()
+    await screen.press("Close without saving")
     await page.get_by_role("link", name="Hi").click()
     await screen.fill(FIELD, "See you")
     await page.get_by_text("1 credit").first.wait_for()

@@ -154,3 +154,5 @@ async def test_the_wording_of_a_booking_text_that_is_changed_while_it_is_saved_s
     await expect(screen.page.get_by_role("button", name=save)).not_to_have_attribute("data-loading", "true")
     await expect(wording).to_have_value("See you soon.")
     await expect(screen.page.get_by_role("status").get_by_text("Saved")).to_have_count(0)
+    await screen.page.get_by_role("link", name="Home").click()
+    await screen.page.get_by_role("dialog", name="Leave without saving?").wait_for()

@@ -5,6 +5,7 @@ export { ConfirmButton } from './ConfirmButton.tsx';
 export { Cost } from './Cost.tsx';
 export { faultsOf } from './faults.ts';
 export { Fold } from './Fold.tsx';
+export { FormDialog } from './FormDialog.tsx';
 export { Icon, type IconName } from './icons.tsx';
 export { More } from './More.tsx';
 export { Card, Facts, Heading, Page } from './Page.tsx';

@@ -8,8 +8,8 @@ interface Edits {
   isSaved: boolean;
   /** Note a change. */
   edit(): void;
-  /** Save; what is changed before the answer comes stays unsaved. */
-  save(act: () => Promise<unknown>): Promise<void>;
+  /** Save; what is changed before the answer comes stays unsaved. Return whether the service accepted it. */
+  save(act: () => Promise<unknown>): Promise<boolean>;
 }
 
 /** Count the changes of a form, and those that were saved: an act that is refused returns undefined. */
@@ -21,7 +21,9 @@ export function useEdits(): Edits {
     isSaved: made === saved,
     edit: () => setMade((old) => old + 1),
     async save(act) {
-      if ((await act()) !== undefined) setSaved(made);
+      const isAccepted = (await act()) !== undefined;
+      if (isAccepted) setSaved(made);
+      return isAccepted;
     },
   };
 }

@@ -1,10 +1,10 @@
 // The company: the name that recipients are told, its export, and its deletion.
 
 import { Button, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useClient, useQuery } from 'urql';
 import { type ResultOf, ViewerQuery } from '../../graphql/index.ts';
-import { Badge, Card, Failure, faultsOf, Refused, Skeleton, Unsaved, useAct } from '../../ui/index.ts';
+import { Badge, Card, Failure, faultsOf, Refused, Skeleton, Unsaved, useAct, useEdits } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { Deletion } from './Deletion.tsx';
 import { Export } from './Export.tsx';
@@ -36,7 +36,7 @@ export function CompanyPage() {
 function CompanyForm({ account }: { account: Data['account'] }) {
   const act = useAct(UpdateCompany);
   const client = useClient();
-  const [state, setState] = useState<'changed' | 'saved'>();
+  const edits = useEdits();
   const faults = faultsOf(act.refusal, FIELDS);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -48,15 +48,13 @@ function CompanyForm({ account }: { account: Data['account'] }) {
       support_contact: text('support_contact'),
       time_zone: text('time_zone') || null,
     };
-    const done = await act.run({ changes });
-    if (!done) return;
-    setState('saved');
-    await client.query(ViewerQuery, {}, { requestPolicy: 'network-only' });
+    const isAccepted = await edits.save(() => act.run({ changes }));
+    if (isAccepted) await client.query(ViewerQuery, {}, { requestPolicy: 'network-only' });
   };
   return (
     <Card title="Company">
-      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setState('changed')}>
-        <Unsaved isChanged={state === 'changed'} />
+      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={edits.edit}>
+        <Unsaved isChanged={edits.isChanged} />
         <TextInput
           name="company_name"
           label="Company name"
@@ -91,7 +89,7 @@ function CompanyForm({ account }: { account: Data['account'] }) {
           <Button type="submit" loading={act.isBusy}>
             Save the company
           </Button>{' '}
-          {state === 'saved' && (
+          {edits.isSaved && (
             <span role="status">
               <Badge kind="good">Saved</Badge>
             </span>

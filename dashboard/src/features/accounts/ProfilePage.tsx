@@ -1,9 +1,9 @@
 // The signed-in person: name, time zone, format of times and numbers, role and password.
 
 import { Button, Select, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useViewer } from '../../graphql/index.ts';
-import { Badge, Card, Facts, Refused, Unsaved, useAct, words } from '../../ui/index.ts';
+import { Badge, Card, Facts, Refused, Unsaved, useAct, useEdits, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { UpdateViewer } from './mutations.ts';
 import { SettingsPage } from './SettingsPage.tsx';
@@ -39,16 +39,16 @@ export function ProfilePage() {
 function NameForm() {
   const { first_name, last_name } = useViewer();
   const act = useAct(UpdateViewer);
-  const [state, setState] = useState<'changed' | 'saved'>();
+  const edits = useEdits();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const changes = { first_name: String(given.get('first_name')), last_name: String(given.get('last_name')) };
-    if (await act.run({ changes })) setState('saved');
+    await edits.save(() => act.run({ changes }));
   };
   return (
-    <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setState('changed')}>
-      <Unsaved isChanged={state === 'changed'} />
+    <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={edits.edit}>
+      <Unsaved isChanged={edits.isChanged} />
       <TextInput name="first_name" label="First name" defaultValue={first_name} />
       <TextInput name="last_name" label="Last name" defaultValue={last_name} />
       {act.refusal && <Refused refusal={act.refusal} />}
@@ -56,7 +56,7 @@ function NameForm() {
         <Button type="submit" loading={act.isBusy}>
           Save the name
         </Button>{' '}
-        {state === 'saved' && (
+        {edits.isSaved && (
           <span role="status">
             <Badge kind="good">Saved</Badge>
           </span>

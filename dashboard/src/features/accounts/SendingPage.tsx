@@ -4,7 +4,7 @@ import { Button, Checkbox, NumberInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
-import { Badge, Card, Failure, faultsOf, Refused, Skeleton, useAct } from '../../ui/index.ts';
+import { Badge, Card, Failure, faultsOf, Refused, Skeleton, Unsaved, useAct, useEdits } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { UpdateSending } from './mutations.ts';
 import { QuietHours } from './QuietHours.tsx';
@@ -27,7 +27,7 @@ export function SendingPage() {
 function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] }) {
   const act = useAct(UpdateSending);
   const faults = faultsOf(act.refusal, ['weekly_cap']);
-  const [isSaved, setSaved] = useState(false);
+  const edits = useEdits();
   const [cap, setCap] = useState<number | string>(account.weekly_cap);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -38,11 +38,12 @@ function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] 
       smart_encoding: given.has('smart_encoding'),
       fold_accents: given.has('fold_accents'),
     };
-    setSaved((await act.run({ changes })) !== undefined);
+    await edits.save(() => act.run({ changes }));
   };
   return (
     <Card title="Caps and encoding">
-      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={() => setSaved(false)}>
+      <form className={styles.form} onSubmit={(event) => void submit(event)} onChange={edits.edit}>
+        <Unsaved isChanged={edits.isChanged} />
         <NumberInput
           label="Most promotional texts to a person in seven days"
           description="A text above the cap waits until it fits."
@@ -73,7 +74,7 @@ function LimitsForm({ account }: { account: ResultOf<typeof Sending>['account'] 
           <Button type="submit" loading={act.isBusy}>
             Save the limits
           </Button>{' '}
-          {isSaved && (
+          {edits.isSaved && (
             <span role="status">
               <Badge kind="good">Saved</Badge>
             </span>

@@ -98,7 +98,7 @@ function Actions({ agent: { id, name, status, mode } }: { agent: Agent }) {
         act={`Delete ${name}`}
         state={remove}
         run={() => remove.run({ id })}
-        onDone={() => void navigate({ to: '/agents' })}
+        onDone={() => void navigate({ to: '/agents', ignoreBlocker: true })}
       >
         Its knowledge, decisions and drafts are deleted with it. Texts that it sent stay in their conversations.
       </ConfirmButton>

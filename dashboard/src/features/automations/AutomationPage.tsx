@@ -108,7 +108,7 @@ function Actions({ automation }: { automation: Automation }) {
         act={`Delete ${name}`}
         state={remove}
         run={() => remove.run({ id })}
-        onDone={() => void navigate({ to: '/automations' })}
+        onDone={() => void navigate({ to: '/automations', ignoreBlocker: true })}
       >
         Its runs are deleted with it, also those that wait. Its changes to contacts stay.
       </ConfirmButton>

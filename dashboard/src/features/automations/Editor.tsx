@@ -30,7 +30,7 @@ export function Editor({ start, act, state: { isBusy, refusal }, onSave }: Edito
   };
   return (
     <form onSubmit={submit}>
-      <Unsaved isChanged={draft !== first && !isSaving} />
+      <Unsaved isChanged={draft !== first && !isSaving} isInTab />
       <Card title="When">
         <div className={styles.fields}>
           <TextInput

@@ -1,6 +1,6 @@
 // The keywords that inbound texts are compared with, and what follows from them.
 
-import { Button, Modal, Switch } from '@mantine/core';
+import { Button, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
@@ -10,6 +10,7 @@ import {
   count,
   Empty,
   Failure,
+  FormDialog,
   Icon,
   Page,
   Refused,
@@ -41,8 +42,8 @@ export function KeywordsPage() {
         <Empty>A keyword answers people who text one word, such as MENU, or joins them to your list.</Empty>
       )}
       {rows && rows.length > 0 && <KeywordTable keywords={rows} onEdit={setEdited} onChanged={reload} />}
-      <Modal
-        opened={edited !== undefined}
+      <FormDialog
+        isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
         title={edited === 'new' ? 'New keyword' : `Keyword ${edited?.keyword ?? ''}`}
         size="lg"
@@ -56,7 +57,7 @@ export function KeywordsPage() {
             }}
           />
         )}
-      </Modal>
+      </FormDialog>
     </Page>
   );
 }

@@ -1,10 +1,10 @@
 // The dialog for a text to a phone that there may be no conversation with yet.
 
-import { Button, Checkbox, Modal, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Textarea, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { type ShownProps, useShown } from '../../shell/shown.ts';
-import { Cost, Refused, useAct } from '../../ui/index.ts';
+import { Cost, FormDialog, Refused, useAct } from '../../ui/index.ts';
 import { HeldUntil } from './HeldUntil.tsx';
 import { FirstText } from './mutations.ts';
 import type { View } from './views.ts';
@@ -12,9 +12,9 @@ import type { View } from './views.ts';
 export function NewTextDialog({ isOpen, onClose, view }: ShownProps & { view: View }) {
   const isShown = useShown(isOpen);
   return (
-    <Modal opened={isShown} onClose={onClose} title="New text">
+    <FormDialog isOpen={isShown} onClose={onClose} title="New text">
       <NewTextForm view={view} onSent={onClose} />
-    </Modal>
+    </FormDialog>
   );
 }
 

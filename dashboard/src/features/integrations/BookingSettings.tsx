@@ -4,7 +4,7 @@ import { Button, Select, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Cost, grouped, Refused, useAct, useEdits } from '../../ui/index.ts';
+import { Badge, Card, Cost, grouped, Refused, Unsaved, useAct, useEdits } from '../../ui/index.ts';
 import styles from './integrations.module.css';
 import { UpdateTool } from './mutations.ts';
 import { NumberChoices, type Whole } from './queries.ts';
@@ -44,6 +44,7 @@ export function BookingSettings({ integration }: { integration: Whole }) {
   return (
     <Card title="Texts about bookings">
       <form className={styles.wide} onSubmit={(event) => void submit(event)}>
+        <Unsaved isChanged={edits.isChanged} />
         <TextInput
           label="Name"
           required

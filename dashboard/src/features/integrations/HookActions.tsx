@@ -4,7 +4,7 @@ import { Button, Select, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Card, Refused, useAct } from '../../ui/index.ts';
+import { Badge, Card, Refused, Unsaved, useAct, useEdits } from '../../ui/index.ts';
 import styles from './integrations.module.css';
 import { UpdateHook } from './mutations.ts';
 import { Choices, type Hook } from './queries.ts';
@@ -21,19 +21,20 @@ type Draft = Omit<Hook, 'id'>;
 export function HookActions({ hook: { id, ...start } }: { hook: Hook }) {
   const act = useAct(UpdateHook);
   const [draft, setDraft] = useState<Draft>(start);
-  const [isSaved, setSaved] = useState(false);
+  const edits = useEdits();
   const set = (changes: Partial<Draft>) => {
-    setSaved(false);
+    edits.edit();
     setDraft({ ...draft, ...changes });
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const custom_fields = draft.custom_fields.filter(({ key, path }) => key.trim() && path.trim());
-    setSaved((await act.run({ id, actions: { ...draft, custom_fields } })) !== undefined);
+    await edits.save(() => act.run({ id, actions: { ...draft, custom_fields } }));
   };
   return (
     <Card title="Actions">
       <form className={styles.fields} onSubmit={(event) => void submit(event)}>
+        <Unsaved isChanged={edits.isChanged} />
         <p>
           Each path names where a value stands in the JSON, such as <code>order.phone</code> or{' '}
           <code>phones[0].value</code>. The contact with the phone is added, or changed; empty values change nothing.
@@ -64,7 +65,7 @@ export function HookActions({ hook: { id, ...start } }: { hook: Hook }) {
           <Button type="submit" loading={act.isBusy}>
             Save the actions
           </Button>{' '}
-          {isSaved && (
+          {edits.isSaved && (
             <span role="status">
               <Badge kind="good">Saved</Badge>
             </span>

@@ -129,7 +129,7 @@ function Actions({
         act={`${isCrm ? 'Disconnect' : 'Remove'} ${name}`}
         state={remove}
         run={() => remove.run({ id })}
-        onDone={() => void navigate({ to: '/settings/integrations' })}
+        onDone={() => void navigate({ to: '/settings/integrations', ignoreBlocker: true })}
       >
         {isCrm
           ? 'Nothing more is exchanged with the CRM, and the authorization is taken back there. The log is deleted.'
