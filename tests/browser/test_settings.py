@@ -213,6 +213,38 @@ async def test_a_webhook_is_changed_and_gets_a_new_secret(windows: Windows, scen
     assert await AUDIT_ENTRIES.where(action="webhook_secret_rotated").count(scene.services) == 1
 
 
+async def test_the_question_about_another_period_does_not_show_the_number_of_the_first_one(
+    windows: Windows, scene: Scene, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    permitted = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "query WebhookFailedPreview" in (route.request.post_data or ""):
+            await within("the question", permitted.wait())
+        await route.continue_()
+
+    async def choose(period: str) -> None:
+        await page.get_by_role("combobox", name="Replay failed deliveries").click()
+        await page.get_by_role("option", name=period).click()
+
+    await make_webhook(screen)
+    webhook = await WEBHOOK_SUBSCRIPTIONS.only(scene.services, "id")
+    facts = {"event": "message.inbound", "status": "failed", "attempts": 11}
+    await add_delivery(scene.services, account.account_id, webhook, **facts)
+    await choose("Failed in the last hour")
+    await screen.sees("1 delivery is sent again.")
+    await screen.press("Keep it")
+    await page.get_by_role("dialog").wait_for(state="hidden")
+    await page.route("**/graphql", hold)
+    await choose("Failed in the last 7 days")
+    await page.get_by_role("button", name="Send again", exact=True).wait_for()
+    await expect(page.get_by_text("1 delivery is sent again.")).to_have_count(0)
+    permitted.set()
+    await screen.sees("1 delivery is sent again.")
+
+
 async def test_a_phone_shows_the_tab_of_the_page_after_each_way_to_it(windows: Windows, account: Opened):
     screen = await windows.owner(account, NARROW)
     tabs = screen.page.get_by_role("navigation", name="Settings")

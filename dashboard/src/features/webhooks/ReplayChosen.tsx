@@ -18,7 +18,7 @@ interface ChosenProps {
 export function Chosen({ ids, onClear, onDone }: ChosenProps) {
   const act = useAct(ReplayChosen);
   const [isAsked, setAsked] = useState(false);
-  const [{ data, error }, again] = useQuery({
+  const [{ data, error, fetching }, again] = useQuery({
     query: ReplayPreview,
     variables: { ids },
     pause: !isAsked,
@@ -41,7 +41,7 @@ export function Chosen({ ids, onClear, onDone }: ChosenProps) {
       <ReplayQuestion
         title="Send the chosen deliveries again?"
         isOpen={isAsked}
-        preview={data?.preview_webhook_replay}
+        preview={fetching ? undefined : data?.preview_webhook_replay}
         error={error}
         retry={again}
         state={act}

@@ -19,7 +19,7 @@ export function Failed({ id, onChanged }: { id: number; onChanged: () => void })
   const act = useAct(ReplayFailed);
   const [since, setSince] = useState<string>();
   const [replayed, setReplayed] = useState<number>();
-  const [{ data, error }, again] = useQuery({
+  const [{ data, error, fetching }, again] = useQuery({
     query: FailedPreview,
     variables: { id, since: since ?? '' },
     pause: !since,
@@ -47,7 +47,7 @@ export function Failed({ id, onChanged }: { id: number; onChanged: () => void })
       <ReplayQuestion
         title="Send the failed deliveries again?"
         isOpen={since !== undefined}
-        preview={data?.preview_webhook_replay_since}
+        preview={fetching ? undefined : data?.preview_webhook_replay_since}
         error={error}
         retry={again}
         state={act}
