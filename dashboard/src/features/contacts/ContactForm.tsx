@@ -3,6 +3,7 @@
 import { Button, Modal, Select, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { useQuery } from 'urql';
+import { useShown } from '../../shell/shown.ts';
 import { faultsOf, Refused, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { CreateContact, UpdateContact } from './mutations.ts';
@@ -19,8 +20,9 @@ interface EditDialogProps {
 }
 
 export function EditDialog({ contact, isOpen, onClose, onSaved }: EditDialogProps) {
+  const isShown = useShown(isOpen);
   return (
-    <Modal opened={isOpen} onClose={onClose} title={contact ? `Edit ${contact.label}` : 'New contact'}>
+    <Modal opened={isShown} onClose={onClose} title={contact ? `Edit ${contact.label}` : 'New contact'}>
       <ContactForm contact={contact} onSaved={onSaved} />
     </Modal>
   );

@@ -5,9 +5,9 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Badge, Fold, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
+import { Later } from '../../shell/Later.tsx';
+import { Badge, dialog, Fold, Icon, Page, Refused, useAct, useNewDialog } from '../../ui/index.ts';
 import { brief } from './BulkBar.tsx';
-import { EditDialog } from './ContactForm.tsx';
 import { ContactList } from './ContactList.tsx';
 import { Filters } from './Filters.tsx';
 import { JobProgress } from './JobProgress.tsx';
@@ -16,6 +16,7 @@ import { ContactsCount } from './queries.ts';
 import { RenameTag } from './RenameTag.tsx';
 import { type ContactsSearch, isOneChoice } from './search.ts';
 
+const EditDialog = dialog(async () => (await import('./ContactForm.tsx')).EditDialog);
 const route = getRouteApi('/contacts');
 
 export function ContactsPage() {
@@ -54,11 +55,13 @@ export function ContactsPage() {
         total={fetching || stale ? undefined : total}
         onReload={recount}
       />
-      <EditDialog
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
-        onSaved={(id) => void navigate({ to: '/contacts/$id', params: { id } })}
-      />
+      <Later isWanted={isAdding}>
+        <EditDialog
+          isOpen={isAdding}
+          onClose={() => setAdding(false)}
+          onSaved={(id) => void navigate({ to: '/contacts/$id', params: { id } })}
+        />
+      </Later>
     </Page>
   );
 }
