@@ -9,6 +9,7 @@ from app.cli import transfers
 from app.domain.bulk.exports import ExportFormat
 from app.domain.bulk.import_rules import Import
 from app.domain.contacts.queries import ContactFilter
+from app.domain.jobs import uploads
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.onboarding.service import Opened
 from app.services import Services
@@ -66,18 +67,21 @@ async def test_a_file_that_is_refused_leaves_no_uploaded_file(
 
 
 async def test_an_import_that_is_interrupted_while_it_uploads_leaves_no_uploaded_file(
-    services: Services, settings: Settings, account: Opened, tmp_path: Path
+    services: Services, settings: Settings, account: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (file := tmp_path / "people.csv").write_text("phone\n+12025550143\n")
+    seen = list[int]()
+
+    async def interrupt(*_: object) -> None:
+        seen.append(await UPLOADS.count(services))
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(uploads, "add_part", interrupt)
     importing = transfers.import_file(settings, account.account_id, file, Import(0), None)
 
-    running = asyncio.create_task(importing)
-    await until(lambda: UPLOADS.count(services))
-    running.cancel()
-
     with pytest.raises(asyncio.CancelledError):
-        await within("the end of the command", running)
-    assert await UPLOADS.count(services) == 0
+        await within("the end of the command", importing)
+    assert (seen, await UPLOADS.count(services)) == ([1], 0)
 
 
 async def test_an_export_that_is_canceled_is_an_error_and_writes_no_file(
