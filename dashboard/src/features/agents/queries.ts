@@ -141,7 +141,6 @@ export type Passage = Run['passages'][number];
 export const runsListing: Listing<RunsData, VariablesOf<typeof Runs>, Run> = {
   document: Runs,
   connectionOf: ({ ai_agent_runs }) => ai_agent_runs,
-  isAfter: (row, other) => row.id < other.id,
 };
 
 export const Ai = graphql(`

@@ -151,7 +151,6 @@ export type Run = RunsData['automation_runs']['nodes'][number];
 export const runsListing: Listing<RunsData, VariablesOf<typeof Runs>, Run> = {
   document: Runs,
   connectionOf: ({ automation_runs }) => automation_runs,
-  isAfter: (row, other) => row.id < other.id,
 };
 
 export const DateFields = graphql(`

@@ -41,10 +41,11 @@ export function ContactGrid({ pages, chosen, onChoose }: ContactGridProps) {
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
+  const mayLoad = !pages.isLoading && !pages.error;
   const more = useEffectEvent(pages.more);
   useEffect(() => {
-    if (last >= rows.length - NEAR_END) more();
-  }, [last, rows.length]);
+    if (mayLoad && last >= rows.length - NEAR_END) more();
+  }, [last, rows.length, mayLoad]);
   const open = useOpen();
   const isAll = rows.every(({ id }) => chosen.has(id));
   const choose = (indexes: number[], isToggled: boolean) => onChoose((old) => withRows(old, rows, indexes, isToggled));

@@ -7,6 +7,7 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { useQuery } from 'urql';
 import {
   type Conversation,
+  type Pages,
   type ResultOf,
   usePages,
   useRefresh,
@@ -23,7 +24,7 @@ import { NewText } from './NewText.tsx';
 import { order } from './order.ts';
 import { InboxCounts, inboxListing, waitingListing } from './queries.ts';
 import { useSteady } from './useSteady.ts';
-import { filterOf, type InboxSearch, validated, type View, VIEWS } from './views.ts';
+import { filterOf, type InboxSearch, isListed, validated, type View, VIEWS } from './views.ts';
 
 const ROW = 60;
 const NEAR_END = 10;
@@ -35,7 +36,8 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
   const { id } = useViewer();
   const navigate = useNavigate();
   const search = validated(useSearch({ strict: false }));
-  const pages = usePages(search.sort ? waitingListing : inboxListing, filterOf(view, id, search));
+  const filter = filterOf(view, id, search);
+  const pages = usePages(search.sort ? waitingListing : inboxListing, filter);
   const [counted, send] = useQuery({ query: InboxCounts, requestPolicy: 'cache-and-network' });
   const countAgain = useRefresh(counted, send);
   const refresh = useThrottled(() => {
@@ -43,6 +45,8 @@ export function ConversationList({ view, openId }: { view: View; openId?: number
     countAgain();
   }, PAUSE);
   useUpdates((update) => {
+    const changed = update !== 'missed' && 'conversation' in update ? update.conversation : undefined;
+    if (changed) pages.put(changed, isListed(changed, filter));
     if (update === 'missed' || 'conversation' in update) refresh();
   });
   useMoves(pages.rows, view, openId);
@@ -86,7 +90,7 @@ function Views({ counts }: { counts?: Counts }) {
 }
 
 interface RowsProps {
-  pages: { rows: Conversation[]; more: () => void };
+  pages: Pages<Conversation>;
   view: View;
 }
 
@@ -101,10 +105,11 @@ function Rows({ pages, view }: RowsProps) {
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
+  const mayLoad = !pages.isLoading && !pages.error;
   const loadMore = useEffectEvent(pages.more);
   useEffect(() => {
-    if (last >= rows.length - NEAR_END) loadMore();
-  }, [last, rows.length]);
+    if (mayLoad && last >= rows.length - NEAR_END) loadMore();
+  }, [last, rows.length, mayLoad]);
   return (
     <div ref={box} className={styles.rows} onPointerEnter={hold} onPointerLeave={release}>
       {moved > 0 && (

@@ -67,7 +67,7 @@ export const inboxListing: Listing<ResultOf<typeof Inbox>, VariablesOf<typeof In
   isAfter: (row, other) => row.last_message_at < other.last_message_at,
 };
 
-/** The conversations by how long they wait: a refreshed list begins anew. */
+/** The conversations by how long they wait, which no field of a row tells. */
 export const waitingListing: typeof inboxListing = {
   document: Inbox,
   connectionOf: ({ conversations }) => conversations,

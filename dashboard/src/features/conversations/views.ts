@@ -1,6 +1,6 @@
 // The views of the inbox and the filters in its address: which conversations are listed, and in which order.
 
-import type { VariablesOf } from '../../graphql/index.ts';
+import type { Conversation, VariablesOf } from '../../graphql/index.ts';
 import type { Inbox } from './queries.ts';
 
 export const VIEWS = [
@@ -54,4 +54,13 @@ export function filterOf(view: View, userId: number, { search, number, sort }: I
   const chosen: Filter = { ...ALL, phone_number_id: number, sort: sort ?? 'latest' };
   if (search) return { ...chosen, search };
   return { ...chosen, ...FILTERS[view], ...(view === 'mine' && { assignee_id: userId }) };
+}
+
+/** Tell whether a conversation that was listed is still part of the list; its number and contact do not change. */
+export function isListed(conversation: Conversation, { status, assignee_id, ...filter }: Filter): boolean {
+  if (status && conversation.status !== status) return false;
+  if (assignee_id && conversation.assignee_id !== assignee_id) return false;
+  if (filter.unassigned && conversation.assignee_id !== null) return false;
+  if (filter.unread_only && conversation.unread_count === 0) return false;
+  return !filter.possible_opt_out || conversation.possible_opt_out;
 }

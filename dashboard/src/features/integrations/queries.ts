@@ -238,13 +238,11 @@ export type Booking = BookingsData['bookings']['nodes'][number];
 export const eventsListing: Listing<EventsData, VariablesOf<typeof Events>, IntegrationEvent> = {
   document: Events,
   connectionOf: ({ integration_events }) => integration_events,
-  isAfter: (row, other) => row.id < other.id,
 };
 
 export const pushesListing: Listing<PushesData, VariablesOf<typeof Pushes>, Push> = {
   document: Pushes,
   connectionOf: ({ crm_pushes }) => crm_pushes,
-  isAfter: (row, other) => row.id < other.id,
 };
 
 export const bookingsListing: Listing<BookingsData, VariablesOf<typeof Bookings>, Booking> = {

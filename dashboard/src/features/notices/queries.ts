@@ -43,7 +43,6 @@ export type Notice = Data['notices']['nodes'][number];
 export const noticesListing: Listing<Data, VariablesOf<typeof Notices>, Notice> = {
   document: Notices,
   connectionOf: ({ notices }) => notices,
-  isAfter: (row, other) => row.id < other.id,
 };
 
 export const Newest = graphql(`

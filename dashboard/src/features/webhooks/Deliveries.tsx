@@ -32,11 +32,13 @@ export function Deliveries({ pages }: { pages: Pages<Delivery> }) {
     choose([]);
     pages.refresh();
   };
-  if (pages.error) return <Failure error={pages.error} retry={pages.refresh} />;
+  const failure = pages.error && <Failure error={pages.error} retry={pages.refresh} />;
+  if (failure && pages.rows.length === 0) return failure;
   if (pages.rows.length === 0)
     return pages.isLoading ? <Skeleton /> : <Empty>There are no such deliveries. A test event makes one.</Empty>;
   return (
     <>
+      {failure}
       {chosen.length > 0 && <Chosen ids={chosen} onClear={() => choose([])} onDone={done} />}
       <Accordion variant="contained" order={3} classNames={{ item: styles.item }}>
         {pages.rows.map((delivery) => (
