@@ -1,6 +1,6 @@
 // The series of a chart, and the names of its periods.
 
-import { localeOf } from './place.ts';
+import { localeOf, zoneOf } from './place.ts';
 
 export type Period = 'hour' | 'day' | 'week' | 'month';
 
@@ -29,12 +29,12 @@ const SPANS: Record<Period, Intl.DateTimeFormatOptions> = {
 };
 
 /** Return the name of a period on the axis. */
-export function tickOf(period: Period, start: string, timeZone?: string): string {
+export function tickOf(period: Period, start: string, timeZone = zoneOf()): string {
   return new Intl.DateTimeFormat(localeOf(), { ...TICKS[period], timeZone }).format(new Date(start));
 }
 
 /** Return the name of a period in a sentence. */
-export function spanOf(period: Period, start: string, timeZone?: string): string {
+export function spanOf(period: Period, start: string, timeZone = zoneOf()): string {
   const text = new Intl.DateTimeFormat(localeOf(), { ...SPANS[period], timeZone }).format(new Date(start));
   return period === 'week' ? `Week of ${text}` : text;
 }

@@ -20,6 +20,7 @@ export { type Column, Table } from './Table.tsx';
 export { useNewDialog } from './useNewDialog.ts';
 export { offerUndo } from './undo.tsx';
 export { Unsaved } from './Unsaved.tsx';
+export { hourIn, instantIn, localIn, midnight } from './zone.ts';
 export { useSettled } from './useSettled.ts';
 export { useEdits } from './useEdits.ts';
 export { type Act, useAct } from './useAct.ts';

@@ -4,22 +4,21 @@ import { Button, Select, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { usePages } from '../../graphql/index.ts';
-import { Empty, Failure, Skeleton, Table, Time, words } from '../../ui/index.ts';
+import { Empty, Failure, midnight, Skeleton, Table, Time, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { ACTIONS, type Action } from './actions.ts';
 import { auditListing, type Entry, People } from './queries.ts';
 import { SettingsPage } from './SettingsPage.tsx';
 
 const route = getRouteApi('/settings/audit');
-const DAY = 24 * 60 * 60 * 1000;
 
 export function AuditPage() {
   const { action, actor, since, until } = route.useSearch();
   const pages = usePages(auditListing, {
     action: action ?? null,
     actor: actor ?? null,
-    since: since ? startOf(since) : null,
-    until: until ? startOf(until, DAY) : null,
+    since: since ? midnight(since) : null,
+    until: until ? midnight(until, 1) : null,
   });
   const isFiltered = Boolean(action || actor || since || until);
   return (
@@ -139,9 +138,4 @@ function textOf(details: unknown): string {
 function nameOf({ user, key, application, label }: Entry['actor']): string {
   if (key) return `Key ${key.name}`;
   return user?.email ?? application?.client_name ?? label;
-}
-
-/** Return the beginning of a day of the viewer's calendar, some time later. */
-function startOf(day: string, later = 0): string {
-  return new Date(new Date(`${day}T00:00:00`).getTime() + later).toISOString();
 }

@@ -3,7 +3,7 @@
 import { Button, Modal, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { Refused, useAct } from '../../ui/index.ts';
+import { instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import type { MadeKey } from './KeysPage.tsx';
 import { CreateAutomationKey, CreateKey } from './mutations.ts';
@@ -43,7 +43,7 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const expires_at = until ? new Date(`${until}T23:59:59`).toISOString() : null;
+    const expires_at = until ? instantIn(zoneOf(), `${until}T23:59:59`).toISOString() : null;
     const given = { name, scopes: scopes.length > 0 ? scopes : null, expires_at };
     const made =
       kind === 'general'
@@ -67,6 +67,7 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
       <ScopeChoice label="Scopes" scopes={scopes} onChange={setScopes} kind={kind === 'automation' ? 'auto' : 'svc'} />
       <TextInput
         type="date"
+        max="9999-12-31"
         label="Ends after"
         description="Empty for a key that does not end."
         value={until}

@@ -3,12 +3,12 @@
 import { Select, TextInput } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Badge, count, Empty, Failure, More, Page, Skeleton, Table, Time, words } from '../../ui/index.ts';
+import { Badge, count, Empty, Failure, midnight, More, Page, Skeleton, Table, Time, words } from '../../ui/index.ts';
 import { useNames } from '../conversations/index.ts';
 import styles from './billing.module.css';
 import { CampaignFilter } from './CampaignFilter.tsx';
 import { type Entry, ledgerListing, textLedgerListing } from './queries.ts';
-import { type LedgerSearch, midnight, TYPES } from './search.ts';
+import { type LedgerSearch, TYPES } from './search.ts';
 
 const route = getRouteApi('/billing/transactions');
 

@@ -32,10 +32,3 @@ function dayOf(given: unknown): string | undefined {
   const text = String(given ?? '');
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined;
 }
-
-/** Return the beginning of a day of the viewer's zone, some days later, as an instant. */
-export function midnight(day: string, later = 0): string {
-  const at = new Date(`${day}T00:00:00`);
-  at.setDate(at.getDate() + later);
-  return at.toISOString();
-}

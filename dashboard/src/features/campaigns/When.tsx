@@ -1,7 +1,7 @@
 // The choice of the time at which a campaign leaves.
 
 import { Button, Group, Radio, TextInput } from '@mantine/core';
-import { Card } from '../../ui/index.ts';
+import { Card, zoneOf } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { WHENS } from './routes.ts';
 import { inWords, isPast, type Timing, tomorrowAt } from './timing.ts';
@@ -16,7 +16,6 @@ const LABELS: Record<Timing['when'], { label: string; description: string }> = {
   },
 };
 
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const HOURS = [10, 14, 17];
 
 interface WhenProps {
@@ -60,7 +59,7 @@ export function When({ timing, isReadOnly, onChange }: WhenProps) {
             </Group>
             {at && (
               <p className={styles.soft}>
-                {inWords(at)}, {when === 'at' ? `your time (${ZONE})` : 'on the clock of each person'}.
+                {inWords(at)}, {when === 'at' ? `your time (${zoneOf()})` : 'on the clock of each person'}.
               </p>
             )}
           </div>

@@ -2,7 +2,7 @@
 
 import { Button, Menu, Modal, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
-import { instant, Refused, useAct } from '../../ui/index.ts';
+import { instant, instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
 import { ReplyLater } from './mutations.ts';
 import { show } from './outbox.ts';
 import { times } from './SnoozeMenu.tsx';
@@ -31,7 +31,7 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    void send(new Date(String(new FormData(event.currentTarget).get('at'))));
+    void send(instantIn(zoneOf(), String(new FormData(event.currentTarget).get('at'))));
   };
   return (
     <>
@@ -57,7 +57,15 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
       </Menu>
       <Modal opened={isAsked} onClose={() => setAsked(false)} title="Send later">
         <form onSubmit={submit}>
-          <TextInput type="datetime-local" name="at" label="Time" required mb="md" data-autofocus />
+          <TextInput
+            type="datetime-local"
+            max="9999-12-31T23:59"
+            name="at"
+            label="Time"
+            required
+            mb="md"
+            data-autofocus
+          />
           {act.refusal && <Refused refusal={act.refusal} />}
           <Button type="submit" fullWidth loading={act.isBusy}>
             Send at this time

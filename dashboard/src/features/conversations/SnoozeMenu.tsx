@@ -4,26 +4,23 @@ import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
 import type { Conversation } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { instant, offerUndo, useAct } from '../../ui/index.ts';
+import { hourIn, instant, localIn, offerUndo, useAct, zoneOf } from '../../ui/index.ts';
 import { SetStatus, Snooze } from './mutations.ts';
 import { nextOf } from './order.ts';
 
 const MORNING = 9;
 
-/** Return the times that are offered, from now on. */
+/** Return the times that are offered, from now on, on the clock of the viewer. */
 export function times(now: Date): [string, Date][] {
   const later = new Date(now.getTime() + 3 * 60 * 60 * 1000);
-  const tomorrow = morning(now, 1);
-  const monday = morning(now, (8 - now.getDay()) % 7 || 7);
+  const today = localIn(zoneOf(), now);
+  const tomorrow = hourIn(zoneOf(), today, 1, MORNING);
+  const monday = hourIn(zoneOf(), today, (8 - new Date(`${today}Z`).getUTCDay()) % 7 || 7, MORNING);
   return [
     ['In 3 hours', later],
     ['Tomorrow at 9', tomorrow],
     ['On Monday at 9', monday],
   ];
-}
-
-function morning(now: Date, days: number): Date {
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, MORNING);
 }
 
 interface SnoozeMenuProps {

@@ -1,6 +1,6 @@
 // The outcome of the texts of a period, and of the period before it.
 
-import { count, percent } from '../../ui/index.ts';
+import { count, hourIn, localIn, percent, zoneOf } from '../../ui/index.ts';
 import type { Point } from './queries.ts';
 import type { HomePeriod, Metric } from './search.ts';
 
@@ -43,9 +43,7 @@ export interface Split {
 
 /** Divide the points of twice a period: the hours of today that are still to come have no point. */
 export function split(points: Point[], { days, bucket }: PeriodWords, now = Date.now()): Split {
-  const first = new Date(now);
-  first.setHours(0, 0, 0, 0);
-  first.setDate(first.getDate() - days + 1);
+  const first = hourIn(zoneOf(), localIn(zoneOf(), now), 1 - days);
   const isBefore = ({ start }: Point) => Date.parse(start) < first.getTime();
   const before = points.filter(isBefore);
   const current: (Point | null)[] = points.filter((point) => !isBefore(point));

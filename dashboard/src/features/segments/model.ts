@@ -1,6 +1,7 @@
 // The filter of a segment as a tree of groups and conditions, read from and written for the service.
 
 import type { VariablesOf } from '../../graphql/index.ts';
+import { instantIn, localIn, zoneOf } from '../../ui/index.ts';
 import { type ContactsSearch, oneOf } from '../contacts/index.ts';
 import type { Field, SegmentPreviewed } from './queries.ts';
 
@@ -131,13 +132,11 @@ export function durationOf(value = ''): [number | '', (typeof UNITS)[number]] {
 
 /** Return an instant as the field of a browser shows it, in the person's zone. */
 export function localOf(instant = ''): string {
-  const time = new Date(instant);
-  if (Number.isNaN(time.getTime())) return '';
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  return localIn(zoneOf(), Date.parse(instant));
 }
 
 /** Return the instant that a person chose in their zone. */
 export function instantOf(local: string): string {
-  const time = new Date(local);
+  const time = instantIn(zoneOf(), local);
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }

@@ -2,6 +2,7 @@
 
 import type { Deliveries } from './queries.ts';
 import type { VariablesOf } from '../../graphql/index.ts';
+import { midnight } from '../../ui/index.ts';
 
 export type Status = NonNullable<VariablesOf<typeof Deliveries>['status']>;
 export type Answer = NonNullable<VariablesOf<typeof Deliveries>['answer']>;
@@ -39,17 +40,13 @@ export function deliverySearch(search: Record<string, unknown>): DeliverySearch 
 
 /** Return the variables of the list; both days are part of it. */
 export function wanted({ status, event, answer, contact, since, until }: DeliverySearch) {
-  const startOf = (day: string, later = 0) => {
-    const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-    return new Date(year, month - 1, date + later).toISOString();
-  };
   return {
     status: status ?? null,
     event: event ?? null,
     answer: answer ?? null,
     contact_id: contact ?? null,
-    since: since ? startOf(since) : null,
-    until: until ? startOf(until, 1) : null,
+    since: since ? midnight(since) : null,
+    until: until ? midnight(until, 1) : null,
   };
 }
 
