@@ -4,16 +4,19 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
 from app.domain.campaigns import service
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Screen, Windows
 from tests.browser.sending import Sending
+from tests.browser.test_late_answers import hold_first
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.campaigns import CAMPAIGNS, add_people, states
 from tests.factories.contacts import CONTACTS, add_contacts
 from tests.graphql.live import Scene
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -205,3 +208,22 @@ async def test_many_recipients_are_shown_page_by_page(
     assert await rows.count() == 61
     async with scene.unit() as unit:
         await service.cancel(unit, id)
+
+
+async def test_another_grouping_shows_its_own_rows_alone_while_its_answer_is_late(
+    windows: Windows, scene: Scene, account: Opened, sending: Sending
+):
+    id = await send_to_all_kinds(scene, sending)
+    held, permitted = anyio.Event(), anyio.Event()
+    screen = await windows.owner(account)
+    page = screen.page
+    await screen.open(f"/campaigns/{id}?by=number")
+    await page.get_by_role("figure", name="Texts by sending number").wait_for()
+    await hold_first(page, "CampaignBreakdown", held, permitted)
+    await page.get_by_text("Hour", exact=True).click()
+    await within("the answer", held.wait())
+    await page.get_by_role("status", name="Loading").wait_for()
+    permitted.set()
+    await page.get_by_role("figure", name="Texts by hour").wait_for()
+
+    assert not screen.complaints

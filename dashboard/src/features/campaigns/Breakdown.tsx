@@ -36,11 +36,12 @@ export function Breakdown({ id }: { id: number }) {
   const navigate = useNavigate();
   const by = search.by ?? 'hour';
   const [isWhole, setWhole] = useState(false);
-  const [{ data, error }, again] = useQuery({
+  const [{ data: answered, error, operation }, again] = useQuery({
     query: CampaignBreakdown,
     variables: { id, by },
     requestPolicy: 'cache-and-network',
   });
+  const data = operation?.variables.by === by ? answered : undefined;
   const reload = () => again({ requestPolicy: 'network-only' });
   useLately((update) => update.__typename === 'CampaignUpdate' && update.campaign?.id === id, reload);
   const choose = (value: string) =>
