@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import orjson
 import pytest
-from playwright.async_api import Error, Locator, Route
+from playwright.async_api import Error, Locator, Route, expect
 
 from app.domain.campaigns.audience import Audience
 from app.domain.onboarding.service import Opened
@@ -17,6 +17,7 @@ from tests.browser.population import populate
 from tests.browser.screen import QUIET, Screen, Windows
 from tests.browser.test_every_page import ROUTES, addresses
 from tests.browser.test_inbox_team import BEN, add_colleague
+from tests.browser.test_integrations import add_webhook
 from tests.factories.campaigns import CAMPAIGNS
 from tests.graphql.live import Scene
 
@@ -264,3 +265,20 @@ async def refuse(route: Route) -> None:
 async def cut(route: Route) -> None:
     """End the connection without an answer."""
     await route.abort()
+
+
+async def test_what_is_shown_and_typed_stays_when_a_later_load_fails(windows: Windows, account: Opened):
+    screen = await windows.owner(account)
+    await add_webhook(screen)
+    await screen.fill("JSON that a sender would post", "typed")
+    await screen.page.route("**/graphql", refuse)
+    await screen.press("Refresh")
+    await screen.page.get_by_role("alert").get_by_text("Something failed here.").wait_for()
+    await screen.page.evaluate(QUIET)
+    kept = await screen.page.get_by_label("JSON that a sender would post").input_value()
+    await screen.page.unroute_all()
+    await screen.press("Try again")
+    await screen.sees("No event came yet.")
+
+    assert kept == "typed"
+    await expect(screen.page.get_by_label("JSON that a sender would post")).to_have_value("typed")

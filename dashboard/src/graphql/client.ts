@@ -6,6 +6,7 @@ import { cacheExchange, type Data } from '@urql/exchange-graphcache';
 import { createClient } from 'graphql-ws';
 import { withGrouped } from '../ui/phone.ts';
 import { isSignedOut } from './errors.ts';
+import { keptExchange } from './kept.ts';
 import { signInAgain } from './session.ts';
 
 const PATH = '/graphql';
@@ -64,6 +65,7 @@ export function connect(): Client {
     preferGetMethod: false,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
+      keptExchange,
       cacheExchange({ keys: keys(), optimistic: OPTIMISTIC, resolvers: SHOWN }),
       authExchange(async () => ({
         addAuthToOperation: (operation) => operation,

@@ -1,6 +1,7 @@
 export { connect } from './client.ts';
 export { isUnanswered, type Refusal, refusalOf } from './errors.ts';
 export { type FragmentOf, graphql, type ResultOf, type VariablesOf } from './graphql.ts';
+export { freshOf } from './kept.ts';
 export { changed, connection, follow, LastUpdate, type Update, useUpdates } from './live.ts';
 export { type Connection, type Listing, type Pages, usePages } from './pages.ts';
 export { CampaignProgress, type Conversation, ConversationRow, type Message, MessageRow } from './rows.ts';

@@ -4,6 +4,7 @@ import type { Client, CombinedError } from '@urql/core';
 import { useEffect, useEffectEvent } from 'react';
 import { toAsyncIterable } from 'wonka';
 import { graphql, type ResultOf } from './graphql.ts';
+import { freshOf } from './kept.ts';
 import { CampaignProgress, ConversationRow, MessageRow } from './rows.ts';
 import { signInAgain } from './session.ts';
 import { createStore } from './store.ts';
@@ -128,7 +129,7 @@ export function changed(): void {
 
 async function lastUpdate(client: Client): Promise<number> {
   for (;;) {
-    const { data } = await client.query(LastUpdate, {}, { requestPolicy: 'network-only' });
+    const data = freshOf(await client.query(LastUpdate, {}, { requestPolicy: 'network-only' }));
     if (data) return data.last_update_id;
     await new Promise((resolve) => setTimeout(resolve, 2_000));
   }

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useReducer, useRef } from 'react';
 import type { AnyVariables, CombinedError, TypedDocumentNode } from 'urql';
 import { useClient } from 'urql';
+import { freshOf } from './kept.ts';
 import { useOneAtATime } from './useOneAtATime.ts';
 
 export interface Connection<Row> {
@@ -72,8 +73,9 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
         const given = { ...JSON.parse(asked), after } as Variables;
         const asking = client.query(listing.document, given, { requestPolicy: 'network-only' }).toPromise();
         answer.current = asking;
-        const { data, error: failure } = await asking;
-        return { page: data && listing.connectionOf(data), error: failure };
+        const answered = await asking;
+        const data = freshOf(answered);
+        return { page: data && listing.connectionOf(data), error: answered.error };
       });
       if (mine !== turn.current) return;
       change((old) => ({ isLoading: false, error, ...(page && merge(old, page)) }));

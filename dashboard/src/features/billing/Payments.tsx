@@ -90,7 +90,7 @@ function Method() {
   const mayPay = useMay('billing:write');
   const portal = useAct(OpenPortal);
   const method = data?.payment_method;
-  if (error) return <Failure error={error} />;
+  if (error && !data) return <Failure error={error} />;
   if (!method) return <Skeleton rows={1} />;
   const { is_configured, kind, brand, last_four, expires_month, expires_year } = method;
   const card = [

@@ -3,6 +3,7 @@
 
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useClient } from 'urql';
+import { freshOf } from '../../graphql/index.ts';
 import { type Act, useAct } from '../../ui/index.ts';
 import { UpdateCampaign } from './mutations.ts';
 import { type Campaign, CampaignOne } from './queries.ts';
@@ -73,7 +74,7 @@ export function useDraft(campaign: Campaign): Draft {
   };
   if (campaign.version > version && !isChanged) show(campaign);
   const renew = async () => {
-    const { data } = await client.query(CampaignOne, { id: campaign.id }, { requestPolicy: 'network-only' });
+    const data = freshOf(await client.query(CampaignOne, { id: campaign.id }, { requestPolicy: 'network-only' }));
     if (!data?.campaign) return;
     act.forget();
     show(data.campaign);

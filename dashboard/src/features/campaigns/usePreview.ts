@@ -33,7 +33,7 @@ export function usePreview(
     if (isWanted) renew();
   }, [isWanted, version, start.at, start.local_at]);
   return {
-    shown: data?.preview_campaign ?? undefined,
+    shown: error ? undefined : (data?.preview_campaign ?? undefined),
     error,
     isStale: fetching,
     renew: () => execute({ requestPolicy: 'network-only' }),

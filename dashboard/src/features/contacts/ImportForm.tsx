@@ -35,7 +35,7 @@ const EXISTING = [
 export function ImportForm({ uploadId }: { uploadId: number }) {
   const [{ data, error }] = useQuery({ query: ImportPreview, variables: { upload_id: uploadId } });
   const preview = data?.preview_import;
-  if (error) return <Failure error={error} />;
+  if (error && !data) return <Failure error={error} />;
   return preview ? <Mapped uploadId={uploadId} preview={preview} /> : <Skeleton />;
 }
 

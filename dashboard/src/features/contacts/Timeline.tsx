@@ -49,7 +49,7 @@ function Part({ id, after, isLast, onMore, onChange }: PartProps) {
     onChange();
     refresh();
   });
-  if (error) return <Failure error={error} retry={() => send()} />;
+  if (error && !data) return <Failure error={error} retry={() => send()} />;
   if (!data) return <Skeleton rows={4} />;
   const { entries = [], end_cursor } = data.contact_timeline ?? { end_cursor: null };
   return (

@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { useCallback, useEffect, useEffectEvent, useReducer } from 'react';
 import { useClient } from 'urql';
-import { type ResultOf, useMay, useOneAtATime, useUpdates, useViewer } from '../../graphql/index.ts';
+import { freshOf, type ResultOf, useMay, useOneAtATime, useUpdates, useViewer } from '../../graphql/index.ts';
 import { Refused, Time, useAct } from '../../ui/index.ts';
 import styles from './inbox.module.css';
 import { DeleteNote } from './mutations.ts';
@@ -21,7 +21,7 @@ export function useEntries(id: number, since?: string, version?: number) {
   const [{ items, hasOlder }, change] = useReducer(joined, { items: [], hasOlder: false });
   const load = useCallback(
     async (before: number | null) => {
-      const { data } = await client.query(InboxEntries, { id, before }, { requestPolicy: 'network-only' });
+      const data = freshOf(await client.query(InboxEntries, { id, before }, { requestPolicy: 'network-only' }));
       const page = data?.timeline;
       if (page) change({ items: page.items, hasOlder: page.has_older, isOlder: before !== null });
     },

@@ -9,7 +9,7 @@ import { TestBox } from './TestBox.tsx';
 export function HookCard({ id }: { id: number }) {
   const [{ data, error }, again] = useQuery({ query: Hooks, requestPolicy: 'cache-and-network' });
   const hook = data?.inbound_webhooks.find((each) => each.id === id);
-  if (error) return <Failure error={error} retry={again} />;
+  if (error && !data) return <Failure error={error} retry={again} />;
   if (!hook) return <Skeleton rows={4} />;
   return (
     <>

@@ -3,7 +3,7 @@
 import { Button, Textarea } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useClient } from 'urql';
-import { type Refusal, refusalOf, type ResultOf } from '../../graphql/index.ts';
+import { freshOf, type Refusal, refusalOf, type ResultOf } from '../../graphql/index.ts';
 import { Card, Facts, Notice, Refused } from '../../ui/index.ts';
 import styles from './integrations.module.css';
 import { TestHook } from './queries.ts';
@@ -22,9 +22,9 @@ export function TestBox({ id }: { id: number }) {
   const [refusal, setRefusal] = useState<Refusal>();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const { data, error } = await client.query(TestHook, { id, body }, { requestPolicy: 'network-only' });
-    setRefusal(error && refusalOf(error));
-    setOutcome(data?.test_inbound_webhook ?? null);
+    const answer = await client.query(TestHook, { id, body }, { requestPolicy: 'network-only' });
+    setRefusal(answer.error && refusalOf(answer.error));
+    setOutcome(freshOf(answer)?.test_inbound_webhook ?? null);
   };
   return (
     <Card title="Try it">

@@ -3,7 +3,7 @@
 import type { Client } from '@urql/core';
 import { useEffect, useEffectEvent } from 'react';
 import { useClient } from 'urql';
-import { createStore, useOneAtATime, useUpdates } from '../../graphql/index.ts';
+import { createStore, freshOf, useOneAtATime, useUpdates } from '../../graphql/index.ts';
 import { Newest, Unread } from './queries.ts';
 
 export const unread = createStore(0);
@@ -27,7 +27,7 @@ export function useNotices(): void {
 
 async function ask(client: Client): Promise<void> {
   const before = updates;
-  const { data } = await client.query(Unread, {}, { requestPolicy: 'network-only' });
+  const data = freshOf(await client.query(Unread, {}, { requestPolicy: 'network-only' }));
   if (data && updates === before) keep(client, data.notices.total_count);
 }
 
@@ -47,7 +47,7 @@ function keep(client: Client, total: number): void {
 /** Have the browser show the newest notice, once for all windows, while none of them is in front. */
 async function show(client: Client): Promise<void> {
   if (!isAllowed() || document.hasFocus()) return;
-  const { data } = await client.query(Newest, {}, { requestPolicy: 'network-only' });
+  const data = freshOf(await client.query(Newest, {}, { requestPolicy: 'network-only' }));
   const newest = data?.notices.nodes[0];
   if (!newest) return;
   const shown = new Notification(newest.title, { body: newest.body, tag: `notice-${newest.id}` });

@@ -3,7 +3,7 @@
 import { Button, Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useClient } from 'urql';
-import { type Refusal, refusalOf, useMay } from '../../graphql/index.ts';
+import { freshOf, type Refusal, refusalOf, useMay } from '../../graphql/index.ts';
 import {
   Badge,
   Card,
@@ -165,9 +165,9 @@ function useTest(id: number) {
   const [state, setState] = useState<{ isBusy?: boolean; text?: string; refusal?: Refusal }>({});
   const run = async () => {
     setState({ isBusy: true });
-    const { data, error } = await client.query(Check, { id }, { requestPolicy: 'network-only' });
-    const answer = data?.carrier_connection_check;
-    if (!answer) return setState({ refusal: error && refusalOf(error) });
+    const result = await client.query(Check, { id }, { requestPolicy: 'network-only' });
+    const answer = freshOf(result)?.carrier_connection_check;
+    if (!answer) return setState({ refusal: result.error && refusalOf(result.error) });
     const facts = answer.facts.map(({ name, value }) => `${words(name)}: ${value}`);
     setState({ text: [`The carrier accepts it as ${answer.carrier_account}.`, ...facts].join(' ') });
   };

@@ -19,7 +19,7 @@ export function ConnectionForm({ rotated, onDone }: FormProps) {
   const kinds = data?.carrier_kinds ?? [];
   const name = rotated?.kind ?? chosen ?? kinds[0]?.name;
   const kind = kinds.find((each) => each.name === name);
-  if (error) return <Failure error={error} retry={again} />;
+  if (error && !data) return <Failure error={error} retry={again} />;
   if (!data) return <Skeleton rows={4} />;
   if (!kind) return <p>Accounts cannot change a connection of this kind.</p>;
   return (

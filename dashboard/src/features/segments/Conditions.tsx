@@ -17,7 +17,7 @@ interface ConditionsProps {
 
 export function Conditions({ filter, refused, onChange }: ConditionsProps) {
   const [{ data, error }, again] = useQuery({ query: SegmentFields });
-  if (error) return <Failure error={error} retry={again} />;
+  if (error && !data) return <Failure error={error} retry={again} />;
   if (!data) return <Skeleton rows={2} />;
   return (
     <Suspense fallback={<Skeleton rows={2} />}>

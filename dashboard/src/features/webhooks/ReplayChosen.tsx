@@ -41,7 +41,7 @@ export function Chosen({ ids, onClear, onDone }: ChosenProps) {
       <ReplayQuestion
         title="Send the chosen deliveries again?"
         isOpen={isAsked}
-        preview={fetching ? undefined : data?.preview_webhook_replay}
+        preview={fetching || error ? undefined : data?.preview_webhook_replay}
         error={error}
         retry={again}
         state={act}

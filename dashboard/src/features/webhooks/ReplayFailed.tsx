@@ -47,7 +47,7 @@ export function Failed({ id, onChanged }: { id: number; onChanged: () => void })
       <ReplayQuestion
         title="Send the failed deliveries again?"
         isOpen={since !== undefined}
-        preview={fetching ? undefined : data?.preview_webhook_replay_since}
+        preview={fetching || error ? undefined : data?.preview_webhook_replay_since}
         error={error}
         retry={again}
         state={act}
