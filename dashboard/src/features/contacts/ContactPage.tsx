@@ -15,6 +15,7 @@ import {
   Page,
   Phone,
   plural,
+  Refused,
   Skeleton,
   Table,
   Time,
@@ -189,6 +190,7 @@ function Evidence({ contact }: { contact: ShownContact }) {
         </Button>
       }
     >
+      {link.refusal && <Refused refusal={link.refusal} />}
       {consents.length === 0 ? (
         <Empty>Nothing is recorded yet.</Empty>
       ) : (

@@ -4,7 +4,7 @@ import { Button, Group, Progress } from '@mantine/core';
 import { useEffect, useEffectEvent } from 'react';
 import { useQuery } from 'urql';
 import { useUpdates } from '../../graphql/index.ts';
-import { Card, count, plural, useAct, words } from '../../ui/index.ts';
+import { Card, count, plural, Refused, useAct, words } from '../../ui/index.ts';
 import { CancelJob, JobLink } from './mutations.ts';
 import { JobState } from './queries.ts';
 
@@ -22,6 +22,7 @@ export function JobProgress({ id, title, onClose, onEnd }: JobProgressProps) {
   const [{ data }, again] = useQuery({ query: JobState, variables: { id }, requestPolicy: 'cache-and-network' });
   const cancel = useAct(CancelJob);
   const link = useAct(JobLink);
+  const refusal = cancel.refusal ?? link.refusal;
   const job = data?.job;
   const isOver = job && ENDED.includes(job.status);
   const ask = useEffectEvent(() => again({ requestPolicy: 'network-only' }));
@@ -56,6 +57,7 @@ export function JobProgress({ id, title, onClose, onEnd }: JobProgressProps) {
       {job.problems.map((problem) => (
         <p key={problem}>{problem}</p>
       ))}
+      {refusal && <Refused refusal={refusal} />}
       <Group>
         {!isOver && (
           <Button size="xs" variant="default" loading={cancel.isBusy} onClick={() => void cancel.run({ id })}>

@@ -31,8 +31,8 @@ interface SnoozeMenuProps {
 
 export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeMenuProps) {
   const [openedAt, setOpenedAt] = useState<Date | null>(null);
-  const act = useAct(Snooze);
-  const reopen = useAct(SetStatus);
+  const act = useAct(Snooze, true);
+  const reopen = useAct(SetStatus, true);
   useKeys((key) => {
     if (key === 's') setOpenedAt(new Date());
   });
@@ -56,7 +56,6 @@ export function SnoozeMenu({ conversation: { id, contact }, onSnoozed }: SnoozeM
               {label}
             </Menu.Item>
           ))}
-        {act.refusal && <Menu.Label>{act.refusal.text}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );

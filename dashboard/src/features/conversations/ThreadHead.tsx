@@ -35,6 +35,7 @@ export function ThreadHead({ conversation, view, onLeave }: ThreadHeadProps) {
     void offerUndo(`Closed: ${contact.label}`, () => void act.run({ id, status: 'open' }));
   };
   const unread = useAct(MarkUnread);
+  const refusal = act.refusal ?? unread.refusal;
   const leaveUnread = async () => {
     if (await unread.run({ id })) onLeave();
   };
@@ -63,7 +64,7 @@ export function ThreadHead({ conversation, view, onLeave }: ThreadHeadProps) {
           </Button>
         )}
       </div>
-      {act.refusal && <Refused refusal={act.refusal} />}
+      {refusal && <Refused refusal={refusal} />}
     </header>
   );
 }

@@ -1,7 +1,7 @@
 // The cells of an enrollment: its state, its next text, and what can be done with it.
 
 import { Button } from '@mantine/core';
-import { Badge, type Kind, Time, useAct, words } from '../../ui/index.ts';
+import { Badge, type Kind, Refused, Time, useAct, words } from '../../ui/index.ts';
 import { PauseEnrollment, ResumeEnrollment } from './mutations.ts';
 import type { Enrollment, Sequence } from './queries.ts';
 
@@ -57,6 +57,7 @@ export function Acts({ row: { id, is_paused, contact }, onChange, onEnd }: ActsP
       <Button size="compact-xs" variant="subtle" aria-label={`End for ${contact.label}`} onClick={onEnd}>
         End
       </Button>
+      {act.refusal && <Refused refusal={act.refusal} />}
     </>
   );
 }
