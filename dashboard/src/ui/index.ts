@@ -3,6 +3,7 @@ export { type BarRow, Bars, Mark, type Part, Progress, type Series, type Tone } 
 export { Confirm } from './Confirm.tsx';
 export { ConfirmButton } from './ConfirmButton.tsx';
 export { Cost } from './Cost.tsx';
+export { DateField } from './DateField.tsx';
 export { faultsOf } from './faults.ts';
 export { Fold } from './Fold.tsx';
 export { FormDialog } from './FormDialog.tsx';
@@ -22,6 +23,7 @@ export { offerUndo } from './undo.tsx';
 export { Unsaved } from './Unsaved.tsx';
 export { hourIn, instantIn, localIn, midnight } from './zone.ts';
 export { useSettled } from './useSettled.ts';
+export { useTyped } from './useTyped.ts';
 export { useEdits } from './useEdits.ts';
 export { type Act, useAct } from './useAct.ts';
 export {

@@ -1,10 +1,10 @@
 // The audit log: each change of access and settings. Its address holds the filters.
 
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { usePages } from '../../graphql/index.ts';
-import { Empty, Failure, midnight, Skeleton, Table, Time, words } from '../../ui/index.ts';
+import { DateField, Empty, Failure, midnight, Skeleton, Table, Time, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { ACTIONS, type Action } from './actions.ts';
 import { auditListing, type Entry, People } from './queries.ts';
@@ -43,7 +43,8 @@ function Filters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [{ data }] = useQuery({ query: People });
-  const set = (changes: Partial<typeof search>) => void navigate({ search: { ...search, ...changes }, replace: true });
+  const set = (changes: Partial<typeof search>) =>
+    void navigate({ search: (old) => ({ ...old, ...changes }), replace: true });
   const people = data?.users.map(({ id, email }) => ({ value: `user:${id}`, label: email })) ?? [];
   const isListed = !search.actor || people.some(({ value }) => value === search.actor);
   return (
@@ -68,18 +69,8 @@ function Filters() {
         value={search.actor ?? null}
         onChange={(actor) => set({ actor: actor ?? undefined })}
       />
-      <TextInput
-        type="date"
-        label="From"
-        value={search.since ?? ''}
-        onChange={({ currentTarget }) => set({ since: currentTarget.value || undefined })}
-      />
-      <TextInput
-        type="date"
-        label="To"
-        value={search.until ?? ''}
-        onChange={({ currentTarget }) => set({ until: currentTarget.value || undefined })}
-      />
+      <DateField label="From" value={search.since ?? ''} onChange={(value) => set({ since: value || undefined })} />
+      <DateField label="To" value={search.until ?? ''} onChange={(value) => set({ until: value || undefined })} />
     </div>
   );
 }

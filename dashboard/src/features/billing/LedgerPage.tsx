@@ -1,9 +1,22 @@
 // The ledger: every credit that came or went, filtered by the address.
 
-import { Select, TextInput } from '@mantine/core';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Select } from '@mantine/core';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Badge, count, Empty, Failure, midnight, More, Page, Skeleton, Table, Time, words } from '../../ui/index.ts';
+import {
+  Badge,
+  count,
+  DateField,
+  Empty,
+  Failure,
+  midnight,
+  More,
+  Page,
+  Skeleton,
+  Table,
+  Time,
+  words,
+} from '../../ui/index.ts';
 import { useNames } from '../conversations/index.ts';
 import styles from './billing.module.css';
 import { CampaignFilter } from './CampaignFilter.tsx';
@@ -42,10 +55,9 @@ export function LedgerPage() {
 }
 
 function Filters({ filter }: { filter: LedgerSearch }) {
-  const navigate = useNavigate();
+  const navigate = route.useNavigate();
   const mayReadCampaigns = useMay('campaigns:read');
-  const set = (changes: LedgerSearch) =>
-    void navigate({ to: '/billing/transactions', search: { ...filter, ...changes }, replace: true });
+  const set = (changes: LedgerSearch) => void navigate({ search: (old) => ({ ...old, ...changes }), replace: true });
   return (
     <div className={styles.filters}>
       <Select
@@ -58,18 +70,8 @@ function Filters({ filter }: { filter: LedgerSearch }) {
         value={filter.type ?? null}
         onChange={(value) => set({ type: TYPES.find((each) => each === value) })}
       />
-      <TextInput
-        label="From"
-        type="date"
-        value={filter.from ?? ''}
-        onChange={({ currentTarget }) => set({ from: currentTarget.value || undefined })}
-      />
-      <TextInput
-        label="To"
-        type="date"
-        value={filter.to ?? ''}
-        onChange={({ currentTarget }) => set({ to: currentTarget.value || undefined })}
-      />
+      <DateField label="From" value={filter.from ?? ''} onChange={(value) => set({ from: value || undefined })} />
+      <DateField label="To" value={filter.to ?? ''} onChange={(value) => set({ to: value || undefined })} />
       {mayReadCampaigns && <CampaignFilter id={filter.campaign} onChange={(campaign) => set({ campaign })} />}
     </div>
   );

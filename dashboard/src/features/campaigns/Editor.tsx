@@ -1,7 +1,7 @@
 // The editor of a campaign in four steps: audience, message, time, check. What is changed is saved by itself.
 
 import { Button } from '@mantine/core';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent } from 'react';
 import { useMay } from '../../graphql/index.ts';
 import { Failure, Skeleton, Unsaved } from '../../ui/index.ts';
@@ -28,7 +28,7 @@ const NOW = { at: null, local_at: null };
 export function Editor({ campaign }: { campaign: Campaign }) {
   const { id } = campaign;
   const search = route.useSearch();
-  const navigate = useNavigate();
+  const navigate = route.useNavigate();
   const isReadOnly = !useMay('campaigns:write');
   const draft = useDraft(campaign);
   const step = search.step ?? 'audience';
@@ -37,15 +37,10 @@ export function Editor({ campaign }: { campaign: Campaign }) {
   const preview = usePreview(id, startOf(timing) ?? NOW, draft.version, isCounted);
   const go = (next: Step) => {
     void draft.save();
-    void navigate({ to: '/campaigns/$id', params: { id }, search: { ...search, step: next } });
+    void navigate({ search: (old) => ({ ...old, step: next }) });
   };
   const setTiming = ({ when, at }: Timing) =>
-    void navigate({
-      to: '/campaigns/$id',
-      params: { id },
-      search: { ...search, when, at: at || undefined },
-      replace: true,
-    });
+    void navigate({ search: (old) => ({ ...old, when, at: at || undefined }), replace: true });
   useEditorKeys((next) => (next ? go(next) : void draft.save()));
   const following = STEPS[STEPS.findIndex(({ key }) => key === step) + 1];
   return (

@@ -1,8 +1,7 @@
 // The filters of the list of campaigns.
 
 import { Select, TextInput } from '@mantine/core';
-import { useEffect, useEffectEvent, useState } from 'react';
-import { useSettled, words } from '../../ui/index.ts';
+import { useTyped, words } from '../../ui/index.ts';
 import { oneOf } from '../contacts/index.ts';
 import styles from './campaigns.module.css';
 import { type CampaignsSearch, STATUSES } from './routes.ts';
@@ -13,12 +12,9 @@ interface FiltersProps {
 }
 
 export function Filters({ filter, onChange }: FiltersProps) {
-  const [typed, setTyped] = useState(filter.search ?? '');
-  const settled = useSettled(typed.trim());
-  const apply = useEffectEvent((search: string) => {
-    if (search !== (filter.search ?? '')) onChange({ ...filter, search: search || undefined });
-  });
-  useEffect(() => apply(settled), [settled]);
+  const { typed, type } = useTyped(filter.search ?? '', (search) =>
+    onChange({ ...filter, search: search || undefined }),
+  );
   return (
     <div className={styles.filters}>
       <TextInput
@@ -27,7 +23,7 @@ export function Filters({ filter, onChange }: FiltersProps) {
         aria-label="Search campaigns"
         placeholder="Search names"
         value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => type(currentTarget.value)}
       />
       <Select
         w={160}

@@ -1,7 +1,7 @@
 // The choice of the time at which a campaign leaves.
 
-import { Button, Group, Radio, TextInput } from '@mantine/core';
-import { Card, zoneOf } from '../../ui/index.ts';
+import { Button, Group, Radio } from '@mantine/core';
+import { Card, DateField, zoneOf } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { WHENS } from './routes.ts';
 import { inWords, isPast, type Timing, tomorrowAt } from './timing.ts';
@@ -42,13 +42,13 @@ export function When({ timing, isReadOnly, onChange }: WhenProps) {
         </Radio.Group>
         {when !== 'now' && (
           <div className={styles.time}>
-            <TextInput
+            <DateField
               type="datetime-local"
               label={when === 'at' ? 'Time' : 'Time where the person is'}
               readOnly={isReadOnly}
               value={at}
               error={isPast(timing) && 'This time is past. Choose a later one.'}
-              onChange={({ currentTarget }) => onChange({ when, at: currentTarget.value })}
+              onChange={(value) => onChange({ when, at: value })}
             />
             <Group gap={8}>
               {HOURS.map((hour) => (

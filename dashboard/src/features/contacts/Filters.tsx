@@ -1,10 +1,10 @@
 // The filters of the list of contacts.
 
 import { Select, TextInput } from '@mantine/core';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { count, Fold, useSettled, words } from '../../ui/index.ts';
+import { count, Fold, useTyped, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { ContactsSegments, ContactsTags } from './queries.ts';
 import { type ContactsSearch, oneOf, SORTS, STAGES, STATUSES } from './search.ts';
@@ -26,13 +26,10 @@ const SORT_WORDS = {
 const FILTERS = ['stage', 'status', 'tag', 'segment', 'sort'] as const;
 
 export function Filters({ filter, onChange }: FiltersProps) {
-  const [typed, setTyped] = useState(filter.search ?? '');
-  const settled = useSettled(typed.trim());
   const mayFilterBySegment = useMay('campaigns:read');
-  const apply = useEffectEvent((search: string) => {
-    if (search !== (filter.search ?? '')) onChange({ ...filter, search: search || undefined });
-  });
-  useEffect(() => apply(settled), [settled]);
+  const { typed, type } = useTyped(filter.search ?? '', (search) =>
+    onChange({ ...filter, search: search || undefined }),
+  );
   return (
     <div className={styles.filters}>
       <TextInput
@@ -41,7 +38,7 @@ export function Filters({ filter, onChange }: FiltersProps) {
         aria-label="Search contacts"
         placeholder="Search names, phones, e-mail"
         value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => type(currentTarget.value)}
       />
       <Fold label="Filters" icon="segments" isUsed={FILTERS.some((name) => filter[name] !== undefined)}>
         <Choice

@@ -1,8 +1,8 @@
 // The search of the inbox, and behind a button the number and the order of the conversations.
 
 import { ActionIcon, Popover, TextInput } from '@mantine/core';
-import { Suspense, useEffect, useEffectEvent, useState } from 'react';
-import { Icon, part, useSettled } from '../../ui/index.ts';
+import { Suspense } from 'react';
+import { Icon, part, useTyped } from '../../ui/index.ts';
 import styles from './inbox.module.css';
 import type { InboxSearch } from './views.ts';
 
@@ -14,12 +14,7 @@ export interface InboxFiltersProps {
 }
 
 export function InboxFilters({ search, onChange }: InboxFiltersProps) {
-  const [typed, setTyped] = useState(search.search ?? '');
-  const settled = useSettled(typed.trim());
-  const apply = useEffectEvent((text: string) => {
-    if (text !== (search.search ?? '')) onChange({ ...search, search: text || undefined });
-  });
-  useEffect(() => apply(settled), [settled]);
+  const { typed, type } = useTyped(search.search ?? '', (text) => onChange({ ...search, search: text || undefined }));
   return (
     <div className={styles.filters}>
       <TextInput
@@ -29,7 +24,7 @@ export function InboxFilters({ search, onChange }: InboxFiltersProps) {
         aria-label="Search conversations"
         placeholder="Search names, phones, e-mail"
         value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => type(currentTarget.value)}
       />
       <More search={search} onChange={onChange} />
     </div>

@@ -2,9 +2,8 @@
 
 import { Button, TextInput } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useEffect, useEffectEvent, useState } from 'react';
 import { useMay, usePages } from '../../graphql/index.ts';
-import { Empty, Failure, Icon, More, Page, Skeleton, Table, Time, useSettled } from '../../ui/index.ts';
+import { Empty, Failure, Icon, More, Page, Skeleton, Table, Time, useTyped } from '../../ui/index.ts';
 import { templatesListing } from './queries.ts';
 import styles from './templates.module.css';
 
@@ -67,14 +66,10 @@ export function TemplatesPage() {
 
 function Search({ search }: { search?: string }) {
   const navigate = useNavigate();
-  const [typed, setTyped] = useState(search ?? '');
-  const settled = useSettled(typed.trim());
-  const apply = useEffectEvent((wanted: string) => {
-    if (wanted !== (search ?? '')) {
-      void navigate({ to: '/templates', search: { search: wanted || undefined }, replace: true });
-    }
-  });
-  useEffect(() => apply(settled), [settled]);
+  const { typed, type } = useTyped(
+    search ?? '',
+    (wanted) => void navigate({ to: '/templates', search: { search: wanted || undefined }, replace: true }),
+  );
   return (
     <TextInput
       mb="sm"
@@ -82,7 +77,7 @@ function Search({ search }: { search?: string }) {
       aria-label="Search templates"
       placeholder="Search names and texts"
       value={typed}
-      onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+      onChange={({ currentTarget }) => type(currentTarget.value)}
     />
   );
 }

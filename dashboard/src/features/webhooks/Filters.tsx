@@ -1,8 +1,8 @@
 // The filters of deliveries, which the address holds.
 
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { words } from '../../ui/index.ts';
+import { DateField, words } from '../../ui/index.ts';
 import { ANSWERS, type DeliverySearch, STATES } from './search.ts';
 import styles from './webhooks.module.css';
 
@@ -11,7 +11,7 @@ const route = getRouteApi('/settings/keys/webhooks/$id');
 export function Filters({ events }: { events: string[] }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (changes: DeliverySearch) => void navigate({ search: { ...search, ...changes }, replace: true });
+  const set = (changes: DeliverySearch) => void navigate({ search: (old) => ({ ...old, ...changes }), replace: true });
   const one = (name: 'status' | 'event' | 'answer', label: string, data: { value: string; label: string }[]) => (
     <Select
       label={label}
@@ -24,12 +24,7 @@ export function Filters({ events }: { events: string[] }) {
     />
   );
   const day = (name: 'since' | 'until', label: string) => (
-    <TextInput
-      type="date"
-      label={label}
-      value={search[name] ?? ''}
-      onChange={({ currentTarget }) => set({ [name]: currentTarget.value || undefined })}
-    />
+    <DateField label={label} value={search[name] ?? ''} onChange={(value) => set({ [name]: value || undefined })} />
   );
   return (
     <div className={styles.filters}>
