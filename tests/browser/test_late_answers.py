@@ -1,19 +1,20 @@
 """Answers that tell the state before a change, and arrive after its update."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from operator import itemgetter
 
 import anyio
 import orjson
 import pytest
-from playwright.async_api import Page, Route, WebSocket
+from playwright.async_api import Page, Route, WebSocket, WebSocketRoute, expect
 
 from app.domain.conversations import notes
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import Role, Screen, Windows
 from tests.factories.conversations import CONVERSATIONS
 from tests.graphql.live import Scene
-from tests.waiting import within
+from tests.waiting import until, within
 
 pytestmark = pytest.mark.anyio
 
@@ -24,6 +25,30 @@ CASES: list[tuple[str, str, str, Role, str]] = [
     ("/inbox/open", "InboxCounts", "NewMessageUpdate", "link", "Unread 1"),
 ]
 """Pages, their queries, the updates that change the answers, and the elements that show the change."""
+
+
+SHORT_WAITS = """() => {
+  const set = window.setTimeout;
+  window.setTimeout = (act, pause, ...rest) => set(act, pause >= 8000 ? pause / 10 : pause, ...rest);
+}"""
+"""Shortens the long waits of the page, such as that for an answer to a ping."""
+
+
+@dataclass
+class Line:
+    """The way from the browser to the service: while it is dead, nothing arrives, and neither side is told."""
+
+    is_dead: bool = False
+    attempts: int = 0
+
+    def join(self, browser: WebSocketRoute) -> None:
+        """Connect the browser with the service."""
+        self.attempts += 1
+        if self.is_dead:
+            return
+        service = browser.connect_to_server()
+        browser.on_message(lambda message: None if self.is_dead else service.send(message))
+        service.on_message(lambda message: None if self.is_dead else browser.send(message))
 
 
 async def hold_first(page: Page, query: str, held: anyio.Event, permitted: anyio.Event) -> None:
@@ -96,3 +121,25 @@ async def test_an_answer_that_is_older_than_a_note_does_not_hide_it(windows: Win
     await open_page(screen, f"/inbox/open/{id}", "InboxEntries", "NoteUpdate", add_note)
 
     await screen.page.get_by_role("note", name="Internal note").get_by_text("An old friend").wait_for()
+
+
+async def test_a_connection_that_ends_without_a_sign_is_noticed_and_made_again(
+    windows: Windows, scene: Scene, account: Opened
+):
+    screen = await windows.owner(account)
+    await screen.begin_with(f"({SHORT_WAITS})()")
+    line = Line()
+    await screen.page.route_web_socket("**/graphql", line.join)
+    await screen.open("/inbox")
+    await scene.receive("Do you deliver?")
+    await screen.page.get_by_role("link", name="Do you deliver?").wait_for()
+    line.is_dead = True
+    await scene.receive("Hello?")
+    await screen.sees("The connection is lost.")
+    attempts = line.attempts
+    await until(lambda: line.attempts > attempts)
+    await screen.sees("The connection is lost.")
+    line.is_dead = False
+    await screen.page.get_by_role("link", name="Hello?").wait_for()
+
+    await expect(screen.page.get_by_text("The connection is lost.")).to_have_count(0)

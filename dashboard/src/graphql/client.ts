@@ -7,6 +7,7 @@ import { createClient } from 'graphql-ws';
 import { withGrouped } from '../ui/phone.ts';
 import { isSignedOut } from './errors.ts';
 import { keptExchange } from './kept.ts';
+import { connection } from './live.ts';
 import { signInAgain } from './session.ts';
 
 const PATH = '/graphql';
@@ -54,9 +55,35 @@ function keys() {
   };
 }
 
+/** A connection may end without a sign: it is over when the service does not answer for so long, in milliseconds. */
+const PING_EVERY = 12_000;
+const LONGEST_SILENCE = 8_000;
+
+let silence: number | undefined;
+
+function awaitAnswer(): void {
+  window.clearTimeout(silence);
+  silence = window.setTimeout(() => socket.terminate(), LONGEST_SILENCE);
+}
+
 export const socket = createClient({
   url: `${window.location.origin.replace(/^http/, 'ws')}${PATH}`,
   retryAttempts: 0, // live.ts connects again, with the id of the last update
+  keepAlive: PING_EVERY,
+  on: {
+    connecting: awaitAnswer,
+    connected: () => {
+      window.clearTimeout(silence);
+      connection.set('live');
+    },
+    ping: (isReceived) => {
+      if (!isReceived) awaitAnswer();
+    },
+    pong: (isReceived) => {
+      if (isReceived) window.clearTimeout(silence);
+    },
+    closed: () => window.clearTimeout(silence),
+  },
 });
 
 export function connect(): Client {

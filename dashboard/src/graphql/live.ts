@@ -96,7 +96,6 @@ export async function follow(client: Client, from?: number): Promise<never> {
   if (from === undefined) tell('missed');
   let pause = 250;
   for (;;) {
-    connection.set('live');
     let ended: CombinedError | undefined;
     for await (const { data, error } of toAsyncIterable(client.subscription(Updates, { after }))) {
       if (error) ended = error;
