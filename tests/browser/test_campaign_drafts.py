@@ -9,6 +9,7 @@ from app.domain.onboarding.service import Opened
 from tests.browser.screen import Windows
 from tests.browser.sending import Sending
 from tests.factories.campaigns import CAMPAIGNS
+from tests.factories.messages import OUTBOUND
 from tests.graphql.live import Scene
 from tests.waiting import within
 
@@ -86,3 +87,30 @@ async def test_a_page_is_left_without_a_question_once_its_draft_that_is_being_sa
     await screen.heading("Contacts").wait_for()
 
     assert await CAMPAIGNS.only(scene.services, "body") == "Bread. Reply STOP to opt out."
+
+
+async def test_a_test_is_sent_with_what_was_typed_while_an_older_change_was_being_saved(
+    windows: Windows, scene: Scene, account: Opened
+):
+    id = await Sending(scene, scene.dispatch).draft()
+    screen = await windows.owner(account)
+    begun, permitted = anyio.Event(), anyio.Event()
+
+    async def hold(route: Route) -> None:
+        if "mutation CampaignsUpdate" in (route.request.post_data or ""):
+            begun.set()
+            await within("the click on the button", permitted.wait())
+        await route.continue_()
+
+    await screen.open(f"/campaigns/{id}?step=message")
+    await screen.page.route("**/graphql", hold)
+    await screen.fill("Text", "Bread. Reply STOP to opt out.")
+    await within("the draft to be saved", begun.wait())
+    await screen.fill("Text", "Fresh bread. Reply STOP to opt out.")
+    await screen.fill("Phone", "+12025550143")
+    await screen.press("Send the test")
+    permitted.set()
+    await screen.sees("Sent to +12025550143")
+
+    assert await CAMPAIGNS.only(scene.services, "body") == "Fresh bread. Reply STOP to opt out."
+    assert await OUTBOUND.only(scene.services, "body") == "Fresh bread. Reply STOP to opt out."

@@ -48,24 +48,34 @@ export function useDraft(campaign: Campaign): Draft {
   const [fields, setFields] = useState(saved.fields);
   const [savedAt, setSavedAt] = useState<string>();
   const { version } = saved;
-  const changes = changesOf(saved.fields, fields);
-  const isChanged = Object.keys(changes).length > 0;
-  const isComplete = fields.name.trim() !== '' && fields.body.trim() !== '';
-  const underWay = useRef<{ fields: Fields; end: Promise<boolean> }>(undefined);
-  const send = async () => {
-    const done = await act.run({ id: campaign.id, changes, version });
+  const isChanged = Object.keys(changesOf(saved.fields, fields)).length > 0;
+  const isComplete = isWhole(fields);
+  const underWay = useRef<{ end: Promise<boolean> }>(undefined);
+  const present = useRef({ saved, fields });
+  useEffect(() => {
+    present.current = { saved, fields };
+  }, [saved, fields]);
+  const send = async (sent: Fields) => {
+    const { saved: before } = present.current;
+    const given = { id: campaign.id, changes: changesOf(before.fields, sent), version: before.version };
+    const done = await act.run(given);
     underWay.current = undefined;
     if (!done) return false;
-    setSaved({ fields, version: done.update_campaign.version });
+    const after = { fields: sent, version: done.update_campaign.version };
+    present.current = { ...present.current, saved: after };
+    setSaved(after);
     setSavedAt(new Date().toISOString());
     return true;
   };
   const save = async () => {
-    if (!isChanged) return true;
-    if (underWay.current) return underWay.current.fields === fields && underWay.current.end;
-    if (!isComplete) return false;
-    const end = send();
-    underWay.current = { fields, end };
+    for (let older = underWay.current; older; older = underWay.current) {
+      if (!(await older.end)) return false;
+    }
+    const { saved: before, fields: wanted } = present.current;
+    if (Object.keys(changesOf(before.fields, wanted)).length === 0) return true;
+    if (!isWhole(wanted)) return false;
+    const end = send(wanted);
+    underWay.current = { end };
     return end;
   };
   const show = (found: Campaign) => {
@@ -95,6 +105,10 @@ export function useDraft(campaign: Campaign): Draft {
 
 function stateOf(campaign: Campaign): { fields: Fields; version: number } {
   return { fields: fieldsOf(campaign), version: campaign.version };
+}
+
+function isWhole({ name, body }: Fields): boolean {
+  return name.trim() !== '' && body.trim() !== '';
 }
 
 function changesOf(saved: Fields, fields: Fields): Partial<Fields> {
