@@ -26,6 +26,7 @@ from tests.waiting import until, within
 pytestmark = pytest.mark.anyio
 
 OTHER = "+12025550177"
+FAILED = orjson.dumps({"errors": [{"message": "It failed.", "extensions": {"code": "internal_error"}}]})
 LANDLINE = "+15005550101"
 """A phone of the sandbox whose texts fail."""
 SHOWN, OTHER_SHOWN = shown(PHONE), shown(OTHER)
@@ -307,3 +308,33 @@ async def test_a_thread_begins_at_its_unread_texts_which_are_read_when_the_last_
     await expect(log.get_by_text(re.compile("^Line 24"))).not_to_be_in_viewport()
     await log.evaluate("log => { log.scrollTop = log.scrollHeight }")
     await until(lambda: is_read(scene, account))
+
+
+async def test_a_text_that_the_service_cannot_take_yet_holds_no_other_conversation_up_and_is_discarded(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await receive_from_other(scene, account, "First")
+    await scene.receive("Second")
+    screen = await windows.owner(account)
+
+    async def fail(route: Route) -> None:
+        if "Trouble" in (route.request.post_data or ""):
+            await route.fulfill(status=500, content_type="application/json", body=FAILED)
+        else:
+            await route.continue_()
+
+    await open_thread(screen, "Second")
+    await screen.page.route("**/graphql", fail)
+    await screen.fill(FIELD, "Trouble")
+    await screen.page.keyboard.press("Control+Enter")
+    await screen.page.get_by_role("log").get_by_text("Not confirmed").wait_for()
+    await screen.page.get_by_role("link", name="First").click()
+    await screen.heading(OTHER_SHOWN).wait_for()
+    await screen.fill(f"Text to {OTHER_SHOWN}", "We are open.")
+    await screen.page.keyboard.press("Control+Enter")
+    await until(lambda: has_sent(scene, 1))
+    await screen.page.get_by_role("link", name=SHOWN).click()
+    await screen.press("Discard it")
+    await expect(screen.page.get_by_text("Not confirmed")).to_have_count(0)
+
+    assert await sent(scene) == ["We are open."]

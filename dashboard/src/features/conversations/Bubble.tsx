@@ -122,11 +122,13 @@ export function WaitingBubble({ text }: { text: Waiting }) {
       <div className={`${styles.meta} ${isOver ? styles.failed : ''}`} role={isOver ? 'alert' : 'status'}>
         {WORDS[state]} {refusal?.text}
       </div>
-      {isOver && (
+      {state !== 'sending' && (
         <Group gap={8} mt={4}>
-          <Button size="compact-xs" variant="default" onClick={edit}>
-            Edit it
-          </Button>
+          {isOver && (
+            <Button size="compact-xs" variant="default" onClick={edit}>
+              Edit it
+            </Button>
+          )}
           {state === 'old' && (
             <Button size="compact-xs" variant="default" onClick={() => renew(client, text)}>
               Send it again

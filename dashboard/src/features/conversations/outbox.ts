@@ -75,14 +75,20 @@ async function drain(client: Client): Promise<void> {
   }
 }
 
+/** Send the texts in their order; a conversation whose text is not accepted yet is left out until after the pause. */
 async function sendAll(client: Client): Promise<void> {
+  const resting = new Set<number>();
   for (let pause = FIRST_PAUSE; ;) {
-    const next = stored().find(({ state }) => state === 'sending' || state === 'unconfirmed');
-    if (!next) return;
-    if (await attempt(client, next)) pause = FIRST_PAUSE;
+    const left = stored().filter(({ state }) => state === 'sending' || state === 'unconfirmed');
+    if (left.length === 0) return;
+    const next = left.find(({ conversationId }) => !resting.has(conversationId));
+    const result = next ? await attempt(client, next) : 'unanswered';
+    if (result === 'decided') pause = FIRST_PAUSE;
+    else if (next && result === 'later') resting.add(next.conversationId);
     else {
       await rest(pause);
       pause = Math.min(pause * 2, LONGEST_PAUSE);
+      resting.clear();
     }
   }
 }
@@ -100,26 +106,26 @@ function rest(pause: number): Promise<void> {
   });
 }
 
-/** Send a text once; return whether there was an answer. */
-async function attempt(client: Client, text: Waiting): Promise<boolean> {
+/** Send a text once; return whether it is decided, to be tried again later, or without an answer. */
+async function attempt(client: Client, text: Waiting): Promise<'decided' | 'later' | 'unanswered'> {
   if (Date.now() - text.at > LONGEST) return change(text.key, { state: 'old' });
   const { key, conversationId, body } = text;
   const variables = { conversation_id: conversationId, body, idempotency_key: key };
   const { data, error } = await client.mutation(Reply, variables);
   if (error && (isUnanswered(error) || AGAIN.has(refusalOf(error).code))) {
     change(key, { state: 'unconfirmed' });
-    return false;
+    return isUnanswered(error) ? 'unanswered' : 'later';
   }
   if (error) return change(key, { state: 'refused', refusal: refusalOf(error) });
   const message = data?.reply.message;
   if (message) show(message);
   discard(key);
-  return true;
+  return 'decided';
 }
 
-function change(key: string, to: Partial<Waiting>): true {
+function change(key: string, to: Partial<Waiting>): 'decided' {
   keep(stored().map((each) => (each.key === key ? { ...each, ...to } : each)));
-  return true;
+  return 'decided';
 }
 
 function stored(): Waiting[] {
