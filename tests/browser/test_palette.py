@@ -2,15 +2,18 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 from playwright.async_api import expect
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.test_late_answers import hold_first
 from tests.factories.accounts import USERS
 from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.contacts import CONTACTS
+from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
 
@@ -117,3 +120,24 @@ async def test_on_a_phone_a_button_opens_the_palette(
     await narrow.check(pictures, "palette-narrow")
     await narrow.page.get_by_role("option", name="Anna Ruiz").click()
     await narrow.page.wait_for_url(f"**/contacts/{contact_id}")
+
+
+async def test_enter_opens_no_record_that_was_found_by_an_earlier_text(
+    windows: Windows, account: Opened, contact_id: int
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    held, permitted = anyio.Event(), anyio.Event()
+    await screen.open("/")
+    await search(screen, "ann")
+    await page.get_by_role("option", name="Anna Ruiz").wait_for()
+    await hold_first(page, "PaletteSearch", held, permitted)
+    await page.keyboard.type("iversary")
+    await within("the search", held.wait())
+    await page.keyboard.press("Enter")
+    permitted.set()
+    await expect(page.get_by_role("option", name="Anna Ruiz")).to_have_count(0)
+    await page.locator(CHOSEN, has_text="Anniversary").wait_for()
+    await page.keyboard.press("Enter")
+
+    await page.wait_for_url("**/campaigns/*")

@@ -40,7 +40,7 @@ function Field({ onDone }: { onDone: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
-  const { commands, state } = useCommands(typed, id, scopes);
+  const { commands, isOld, state } = useCommands(typed, id, scopes);
   const chosen = commands[Math.min(place, commands.length - 1)];
   const go = (command: Command) => {
     remember(id, command);
@@ -50,7 +50,8 @@ function Field({ onDone }: { onDone: () => void }) {
   const move = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
-    if (event.key === 'Enter' && chosen) go(chosen);
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Enter' && chosen && !isOld(chosen)) go(chosen);
     if (step === undefined) return;
     event.preventDefault();
     setPlace((Math.min(place, commands.length - 1) + step + commands.length) % Math.max(commands.length, 1));
@@ -89,17 +90,19 @@ function Field({ onDone }: { onDone: () => void }) {
 function useCommands(typed: string, userId: number, scopes: readonly string[]) {
   const text = typed.trim();
   const settled = useSettled(text);
-  const [{ data, error, fetching }] = useQuery({
+  const [{ data, error, fetching, operation }] = useQuery({
     query: Search,
     variables: { text: settled },
     pause: !settled,
     requestPolicy: 'cache-and-network',
   });
   const records = text && data && settled ? data.search.map(commandOf) : [];
+  /** Tell whether a record was found by a text that was typed before. */
+  const isOld = (command: Command) => operation?.variables.text !== text && records.includes(command);
   const commands = [...(text ? [] : recentOf(userId)), ...records, ...commandsFor(text, scopes)];
   const isSearching = text !== '' && (text !== settled || fetching);
   const none = text && commands.length === 0 ? 'Nothing matches.' : '';
-  return { commands, state: error && text ? refusalOf(error).text : isSearching ? 'Searching…' : none };
+  return { commands, isOld, state: error && text ? refusalOf(error).text : isSearching ? 'Searching…' : none };
 }
 
 interface OptionsProps {
