@@ -7,12 +7,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from playwright.async_api import expect
 from pydantic import SecretStr
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings.payments import OfferedPlan
-from tests.browser.screen import Screen, Shelf, Windows
+from tests.browser.screen import QUIET, Screen, Shelf, Windows
 from tests.factories.accounts import USERS
 from tests.factories.billing import BALANCE_ALERTS, PAYMENTS, balance_of, debit_at
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS
@@ -117,6 +118,7 @@ async def test_credits_are_requested_of_the_operator_and_a_warning_is_set_by_key
     await screen.page.get_by_label("Warn the owners below").fill("1500")
     await screen.page.keyboard.press("Enter")
     await screen.sees("Owners get a mail once the balance is below 1,500 credits.")
+    await expect(screen.page.locator("dt:text-is('Warning') + dd")).to_have_text("below 1,500 credits")
     await screen.open("/billing")
     await screen.sees("The balance is below the threshold of the warning.")
     await screen.check()
@@ -203,3 +205,17 @@ async def test_a_member_reads_the_balance_and_cannot_pay(windows: Windows, servi
     assert await screen.page.get_by_role("button", name="Request").count() == 0
     assert await screen.page.get_by_label("Warn the owners below").count() == 0
     await screen.check()
+
+
+async def test_a_double_click_requests_credits_once(windows: Windows, services: Services, account: Opened):
+    screen = await windows.owner(account)
+    mouse = screen.page.mouse
+    await screen.open("/billing")
+    await screen.page.get_by_role("button", name="Request 5,000 credits for $50.00").hover()
+    for clicks in (1, 2):
+        await mouse.down(click_count=clicks)
+        await mouse.up(click_count=clicks)
+        await screen.sees("5,000 credits for $50.00 are requested.")
+        await screen.page.evaluate(QUIET)
+
+    assert await PAYMENTS.only(services, "credits", "status") == (5000, "requested")

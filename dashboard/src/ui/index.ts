@@ -19,6 +19,7 @@ export { isReachable, reload } from './reload.ts';
 export { Empty, Failure, Notice, Refused, Skeleton } from './states.tsx';
 export { type Column, Table } from './Table.tsx';
 export { useNewDialog } from './useNewDialog.ts';
+export { onceOf } from './once.ts';
 export { offerUndo } from './undo.tsx';
 export { Unsaved } from './Unsaved.tsx';
 export { hourIn, instantIn, localIn, midnight } from './zone.ts';

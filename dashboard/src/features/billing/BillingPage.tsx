@@ -43,7 +43,7 @@ function Overview({ billing, reload }: { billing: Billing; reload: () => void })
       <div className={styles.columns}>
         <Card title="Credits">
           <Credits balance={balance} />
-          {mayPay && <Threshold value={balance.low_balance} />}
+          {mayPay && <Threshold value={balance.low_balance} onSaved={reload} />}
         </Card>
         {mayPay && <TopUpCard status={status} rate={balance.rate} currency={balance.currency} />}
       </div>

@@ -6,13 +6,14 @@ import { type FormEvent, useState } from 'react';
 import { plural, Refused, useAct } from '../../ui/index.ts';
 import { SetLowBalance } from './mutations.ts';
 
-export function Threshold({ value }: { value: number | null }) {
+export function Threshold({ value, onSaved }: { value: number | null; onSaved: () => void }) {
   const [credits, setCredits] = useState<number | string>(value ?? '');
   const act = useAct(SetLowBalance);
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const wanted = Number(credits) || null;
     if (!(await act.run({ credits: wanted }))) return;
+    onSaved();
     notifications.show({
       message: wanted
         ? `Owners get a mail once the balance is below ${plural(wanted, 'credit')}.`

@@ -3,7 +3,7 @@
 import { Button, NumberInput } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { changed } from '../../graphql/index.ts';
-import { Card, count, money, Notice, plural, Refused, useAct } from '../../ui/index.ts';
+import { Card, count, money, Notice, onceOf, plural, Refused, useAct } from '../../ui/index.ts';
 import styles from './billing.module.css';
 import { TopUp } from './mutations.ts';
 import { priceOf } from './model.ts';
@@ -60,7 +60,7 @@ export function TopUpCard({ status, rate, currency }: TopUpCardProps) {
           value={credits}
           onChange={change}
         />
-        <Button type="submit" loading={act.isBusy} disabled={wanted < 1}>
+        <Button type="submit" onClick={onceOf()} loading={act.isBusy} disabled={wanted < 1}>
           {`${verb} ${plural(wanted, 'credit')} for ${price}`}
         </Button>
       </form>

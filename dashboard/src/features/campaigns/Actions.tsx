@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useMay } from '../../graphql/index.ts';
-import { ConfirmButton, plural, Refused, useAct } from '../../ui/index.ts';
+import { ConfirmButton, onceOf, plural, Refused, useAct } from '../../ui/index.ts';
 import { fieldsOf } from './draft.ts';
 import { progressOf } from './model.ts';
 import { CreateCampaign, DeleteCampaign } from './mutations.ts';
@@ -25,7 +25,7 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       {copy.refusal && <Refused refusal={copy.refusal} />}
-      <Button variant="default" loading={copy.isBusy} onClick={() => void duplicate()}>
+      <Button variant="default" loading={copy.isBusy} onClick={onceOf(() => void duplicate())}>
         Duplicate
       </Button>
       {status !== 'sending' && status !== 'paused' && <Remove campaign={campaign} />}

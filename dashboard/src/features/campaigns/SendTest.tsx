@@ -2,7 +2,7 @@
 
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
-import { Card, faultsOf, Notice, plural, Refused, useAct } from '../../ui/index.ts';
+import { Card, faultsOf, Notice, onceOf, plural, Refused, useAct } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { SendTestCampaign } from './mutations.ts';
 
@@ -50,7 +50,7 @@ export function SendTest({ id, save }: { id: number; save: () => Promise<boolean
           </div>
         )}
         <div>
-          <Button type="submit" variant="default" loading={act.isBusy} disabled={!to.trim()}>
+          <Button type="submit" variant="default" onClick={onceOf()} loading={act.isBusy} disabled={!to.trim()}>
             Send the test
           </Button>
         </div>
