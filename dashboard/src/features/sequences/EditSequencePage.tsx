@@ -5,7 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { Later } from '../../shell/Later.tsx';
-import { Absent, dialog, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, dialog, Failure, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
 import { changesOf, draftOf } from './model.ts';
 import { UpdateSequence } from './mutations.ts';
 import { type Sequence, SequenceOne } from './queries.ts';
@@ -44,6 +44,7 @@ export function EditSequencePage() {
         </Link>
       }
     >
+      {error && <Failure error={error} retry={reload} />}
       <Editor key={`${turn} ${sequence.version}`} sequence={sequence} onRenew={renew} />
     </Page>
   );
