@@ -77,7 +77,7 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
     if (made) await navigate({ to: '/segments/$id', params: { id: made.create_segment.id }, ignoreBlocker: true });
   };
   const faults = faultsOf(placeOf(refusal)?.includes('[') ? undefined : refusal, ['name']);
-  if (error) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
+  if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
   if (!data) return <Skeleton />;
   return (
     <div className={styles.columns}>

@@ -4,7 +4,7 @@ import { Button, TextInput } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
-import { useMay } from '../../graphql/index.ts';
+import { freshOf, useMay } from '../../graphql/index.ts';
 import { Absent, Badge, Card, Confirm, faultsOf, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
 import { ContactPreview } from './ContactPreview.tsx';
 import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
@@ -77,10 +77,10 @@ function Editor({ template }: { template?: Template }) {
   };
   const load = async () => {
     const variables = { id: template?.id ?? 0 };
-    const { data } = await client.query(TemplateOne, variables, { requestPolicy: 'network-only' });
-    if (!data?.template) return;
-    setName(data.template.name);
-    setBody(data.template.body);
+    const stored = freshOf(await client.query(TemplateOne, variables, { requestPolicy: 'network-only' }))?.template;
+    if (!stored) return;
+    setName(stored.name);
+    setBody(stored.body);
     update.forget();
   };
   return (
