@@ -288,6 +288,7 @@ async def test_a_campaign_is_scheduled_unscheduled_and_scheduled_for_the_clock_o
     await screen.fill("Time", "2020-01-01T10:00")
     await screen.sees("This time is past. Choose a later one.")
     await screen.fill("Time", f"{day}T10:00")
+    await page.wait_for_url(f"**at={day}T10*")
     await screen.sees("your time (America/Chicago)")
     await page.reload()
     assert await page.get_by_label("Time", exact=True).input_value() == f"{day}T10:00"

@@ -2,16 +2,17 @@
 
 import { Tabs } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Absent, Card, ConfirmButton, Page, useAct } from '../../ui/index.ts';
+import { Absent, Card, ConfirmButton, Page, part, useAct } from '../../ui/index.ts';
 import { AutomationState } from './AutomationsPage.tsx';
-import { Editor } from './Editor.tsx';
 import { draftOf, inputOf, sends } from './model.ts';
 import { DeleteAutomation, SetStatus, UpdateAutomation } from './mutations.ts';
 import { type Automation, AutomationOne } from './queries.ts';
 import { Runs } from './Runs.tsx';
 
+const Editor = part(async () => (await import('./Editor.tsx')).Editor);
 const route = getRouteApi('/automations/$id');
 
 export function AutomationPage() {
@@ -50,7 +51,9 @@ function Shown({ automation }: { automation: Automation }) {
           {mayWrite && <Tabs.Tab value="edit">Change</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="runs">{mayRead && <Runs automation_id={automation.id} />}</Tabs.Panel>
-        <Tabs.Panel value="edit">{mayWrite && <Change automation={automation} />}</Tabs.Panel>
+        <Tabs.Panel value="edit">
+          <Suspense>{mayWrite && <Change automation={automation} />}</Suspense>
+        </Tabs.Panel>
       </Tabs>
     </Page>
   );
