@@ -92,7 +92,7 @@ class Bind:
 
     def start(self) -> None:
         """Bind, and hand off texts, until `stop`."""
-        self.carrier.link = self.link
+        self.carrier.begin(self.link)
         self._tasks = [asyncio.create_task(self.link.run()), asyncio.create_task(tick(self._runners))]
         self.guard()
 

@@ -21,7 +21,7 @@ from tests.factories.carriers import add_smpp_connection, change_connection
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES, OUTGOING, UNMATCHED_CALLBACKS, UNMATCHED_RECEIPTS
-from tests.factories.tables import Rows
+from tests.factories.tables import Rows, ago, ahead
 from tests.factories.traps import table_locked, until_blocked, writes_refused
 from tests.smpp.lines import DELIVERIES, KEY, LEASES, Line, binding, running
 from tests.smpp.smscs import THEM, Smsc
@@ -177,6 +177,18 @@ async def test_a_session_ends_before_a_lease_that_is_not_renewed(line: Line, sms
         await within("the end of the session", session.ended)
         await until(lambda: not binds.sessions())
         assert await LEASES.only(pool, "holder") == "another process"
+
+
+async def test_texts_leave_again_once_a_lost_lease_is_taken_back(line: Line, smsc: Smsc, pool: Pool):
+    async with binding(line) as binds:
+        await LEASES.change(pool, holder="another process", held_until=ahead(hours=1))
+        await until(lambda: not binds.sessions())
+        await line.send()
+        await LEASES.change(pool, held_until=ago())
+
+        await line.until_status("sent")
+
+    assert len(smsc.all("submit")) == 1
 
 
 async def test_a_lost_session_leaves_texts_ambiguous_and_never_sends_them_again(line: Line, smsc: Smsc, pool: Pool):

@@ -108,7 +108,7 @@ async def free(connection: Connection, given: Sequence[tuple[str, str, int]], si
         return
     if recurring := await connection.fetch(FIND_RECURRING, *zip(*given, strict=True), since):
         carriers, ids, message_ids = zip(*recurring, strict=True)
-        await connection.execute(LOCK, message_ids)
+        await connection.execute(LOCK, [message_id for _, _, message_id in given])  # all, in the order of others
         await connection.execute(FREE, carriers, ids, message_ids)
 
 

@@ -91,6 +91,10 @@ class SmppCarrier:
         """Go on with the messages that the former carrier of the connection has not finished."""
         self.unfinished = former.unfinished
 
+    def begin(self, link: Link) -> None:
+        """Send through a link from now on, also after it was drained, as when a lost lease is taken again."""
+        self.link, self._is_draining, self._is_last = link, False, False
+
     def drain(self, *, is_last: bool) -> None:
         """Begin no more messages.
 
