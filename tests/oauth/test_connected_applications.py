@@ -186,6 +186,25 @@ async def test_webhooks_of_a_connection_belong_to_the_next_one_of_its_user_with_
     assert await CREATORS.last(services, "creator_grant_id") == (second if is_handed_on else first)
 
 
+async def test_webhooks_outlive_a_newer_connection_that_is_disconnected_while_the_older_one_lasts(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    headers = bearer((await application.connect())["access_token"])
+    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
+    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await application.connect()
+    first, second = await OAUTH_GRANTS.read(services, "id")
+    creators = list[int]()
+
+    for id in (second, first):
+        page = await application.browsing.form("/account", f"/account/applications/{id}/disconnect")
+        assert (await application.browsing.send(page)).status_code == 303
+        creators.append(await CREATORS.last(services, "creator_grant_id"))
+
+    assert creators == [first, first]
+    assert await live(services) == 0
+
+
 async def test_webhooks_of_a_colleague_of_an_ended_connection_and_of_another_resource_stay_as_they_are(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):

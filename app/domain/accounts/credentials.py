@@ -161,6 +161,11 @@ HAND_ON_TO_GRANT = f"""
 UPDATE creators SET creator_grant_id = :grant_id WHERE creator_grant_id IN ({grants.FIND_EARLIER})
 """
 
+HAND_BACK = f"""
+UPDATE creators c SET creator_grant_id = other.id FROM ({grants.FIND_OTHER}) AS other
+WHERE c.creator_grant_id = CAST(:grant_id AS bigint)
+"""
+
 
 def creator_of(actor: Actor) -> Creator | None:
     """Return the `creators` row of an actor's credential; None for the service itself."""
@@ -278,6 +283,11 @@ async def hand_on(unit: UnitOfWork, old_id: int, new_id: int) -> None:
 async def hand_on_to_grant(unit: UnitOfWork, grant_id: int) -> None:
     """Make a new grant the creator of the records of the user's earlier ones to the client, with no more scopes."""
     await unit.execute(text(HAND_ON_TO_GRANT), {"grant_id": grant_id, "now": unit.clock.now()})
+
+
+async def hand_back(unit: UnitOfWork, grant_id: int) -> None:
+    """Give the records of a grant that ends to another one of its user and client, if one has its scopes."""
+    await unit.execute(text(HAND_BACK), {"grant_id": grant_id, "now": unit.clock.now()})
 
 
 def sees_all(actor: Actor) -> bool:

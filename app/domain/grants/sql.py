@@ -15,6 +15,14 @@ WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id
 """
 """Find the valid earlier grants of the user and the client of the grant `:grant_id`, if it has all their scopes."""
 
+FIND_OTHER = """
+SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
+WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id = mine.account_id AND g.id <> mine.id
+  AND g.resource = mine.resource AND mine.scopes <@ g.scopes AND g.revoked_at IS NULL AND g.expires_at > :now
+ORDER BY g.id DESC LIMIT 1
+"""
+"""Find another valid grant of the user and the client of the grant `:grant_id`, with all its scopes."""
+
 
 def find_user(grant_id: str) -> str:
     """Return the statement that finds the `user_id` of a grant."""

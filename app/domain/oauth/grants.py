@@ -175,6 +175,7 @@ async def revoke(unit: UnitOfWork, id: int, user_id: int | None = None) -> Conne
     is_first = grant.revoked_at is None
     if is_first:
         await _end(unit, grant, "revoked_by_user")
+        await credentials.hand_back(unit, id)
     application = await queries.get_application(unit, grant)
     if is_first:
         await audit.record(unit, AuditAction.application_disconnected, application.client_name, grant_id=id)
@@ -185,6 +186,7 @@ async def revoke_by_client(unit: UnitOfWork, client: Client, grant: LiveGrant) -
     """Revoke a grant at the request of its client (RFC 7009)."""
     _act_for(unit, client, grant)
     await _end_by_id(unit, grant.id, "revoked_by_client")
+    await credentials.hand_back(unit, grant.id)
     await audit.record(unit, AuditAction.application_disconnected, client.name, grant_id=grant.id)
 
 
