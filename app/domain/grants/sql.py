@@ -8,19 +8,16 @@ WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id
 """
 """Find the grants of the user `:user_id`, or those of the user and the client of the grant `:grant_id`."""
 
-FIND_EARLIER = """
+_VALID_OF_SAME = """
 SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
-WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id = mine.account_id AND g.id < mine.id
-  AND g.resource = mine.resource AND g.scopes <@ mine.scopes AND g.revoked_at IS NULL AND g.expires_at > :now
+WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id = mine.account_id
+  AND g.resource = mine.resource AND g.revoked_at IS NULL AND g.expires_at > :now
 """
+
+FIND_EARLIER = f"{_VALID_OF_SAME} AND g.id < mine.id AND g.scopes <@ mine.scopes"
 """Find the valid earlier grants of the user and the client of the grant `:grant_id`, if it has all their scopes."""
 
-FIND_OTHER = """
-SELECT g.id FROM oauth_grants g JOIN oauth_grants mine ON mine.id = CAST(:grant_id AS bigint)
-WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id = mine.account_id AND g.id <> mine.id
-  AND g.resource = mine.resource AND mine.scopes <@ g.scopes AND g.revoked_at IS NULL AND g.expires_at > :now
-ORDER BY g.id DESC LIMIT 1
-"""
+FIND_OTHER = f"{_VALID_OF_SAME} AND g.id <> mine.id AND mine.scopes <@ g.scopes ORDER BY g.id DESC LIMIT 1"
 """Find another valid grant of the user and the client of the grant `:grant_id`, with all its scopes."""
 
 
