@@ -6,7 +6,7 @@ from playwright.async_api import Route, expect
 
 from app.domain.campaigns import service as campaigns
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import Windows
+from tests.browser.screen import Screen, Windows
 from tests.browser.sending import Sending
 from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.messages import OUTBOUND
@@ -14,6 +14,20 @@ from tests.graphql.live import Scene
 from tests.waiting import within
 
 pytestmark = pytest.mark.anyio
+
+
+async def hold_saving(screen: Screen) -> tuple[anyio.Event, anyio.Event]:
+    """Hold each save of a draft; return the event of the first one, and the event that permits them."""
+    begun, permitted = anyio.Event(), anyio.Event()
+
+    async def hold(route: Route) -> None:
+        if "mutation CampaignsUpdate" in (route.request.post_data or ""):
+            begun.set()
+            await within("the test to permit the save", permitted.wait())
+        await route.continue_()
+
+    await screen.page.route("**/graphql", hold)
+    return begun, permitted
 
 
 async def test_a_draft_is_saved_while_it_is_typed_and_a_refused_text_stays(
@@ -70,16 +84,8 @@ async def test_a_page_is_left_without_a_question_once_its_draft_that_is_being_sa
 ):
     id = await Sending(scene, scene.dispatch).draft()
     screen = await windows.owner(account)
-    begun, permitted = anyio.Event(), anyio.Event()
-
-    async def hold(route: Route) -> None:
-        if "mutation CampaignsUpdate" in (route.request.post_data or ""):
-            begun.set()
-            await within("the click on the link", permitted.wait())
-        await route.continue_()
-
     await screen.open(f"/campaigns/{id}?step=message")
-    await screen.page.route("**/graphql", hold)
+    begun, permitted = await hold_saving(screen)
     await screen.fill("Text", "Bread. Reply STOP to opt out.")
     await within("the draft to be saved", begun.wait())
     await screen.page.get_by_role("link", name="Contacts").click()
@@ -94,16 +100,8 @@ async def test_a_test_is_sent_with_what_was_typed_while_an_older_change_was_bein
 ):
     id = await Sending(scene, scene.dispatch).draft()
     screen = await windows.owner(account)
-    begun, permitted = anyio.Event(), anyio.Event()
-
-    async def hold(route: Route) -> None:
-        if "mutation CampaignsUpdate" in (route.request.post_data or ""):
-            begun.set()
-            await within("the click on the button", permitted.wait())
-        await route.continue_()
-
     await screen.open(f"/campaigns/{id}?step=message")
-    await screen.page.route("**/graphql", hold)
+    begun, permitted = await hold_saving(screen)
     await screen.fill("Text", "Bread. Reply STOP to opt out.")
     await within("the draft to be saved", begun.wait())
     await screen.fill("Text", "Fresh bread. Reply STOP to opt out.")

@@ -1,4 +1,4 @@
-"""What is typed while an answer is under way stays, and a key that is pressed twice acts once."""
+"""Text that is typed while an answer is under way stays, and a key that is pressed twice acts once."""
 
 from collections.abc import Awaitable, Callable
 

@@ -21,6 +21,14 @@ from tests.waiting import within
 pytestmark = pytest.mark.anyio
 
 
+async def begin_call(services: Services) -> tuple[Absorbed, asyncio.Task[None]]:
+    """Return a carrier that has been called with a text, and the hand-off that waits for its answer."""
+    carrier = Absorbed(services.database.pool)
+    calling = asyncio.create_task(hand_over(through(services.handoff, carrier)))
+    await within("the call", carrier.asked.wait())
+    return carrier, calling
+
+
 @pytest.mark.parametrize(
     "answer",
     [Rejected(FailureCode.rate_limited, retryable=True), Rejected(FailureCode.carrier_error, retryable=True)],
@@ -31,9 +39,7 @@ async def test_a_text_that_its_carrier_refuses_for_now_while_its_campaign_is_pau
     await add_people(pool, 1)
     campaign = await send()
     await accept(2)
-    carrier = Absorbed(pool)
-    calling = asyncio.create_task(hand_over(through(services.handoff, carrier)))
-    await within("the call", carrier.asked.wait())
+    carrier, calling = await begin_call(services)
 
     async with act() as unit:
         await service.pause(unit, campaign.id)
@@ -81,9 +87,7 @@ async def test_a_text_that_comes_back_from_its_call_after_the_campaign_was_cance
     await add_people(pool, 1)
     campaign = await send()
     await accept(2)
-    carrier = Absorbed(pool)
-    calling = asyncio.create_task(hand_over(through(services.handoff, carrier)))
-    await within("the call", carrier.asked.wait())
+    carrier, calling = await begin_call(services)
 
     async with act() as unit:
         done = await service.cancel(unit, campaign.id)
@@ -104,9 +108,7 @@ async def test_a_text_of_a_released_number_that_comes_back_while_its_campaign_is
     await add_people(pool, 1)
     campaign = await send()
     await accept(2)
-    carrier = Absorbed(pool)
-    calling = asyncio.create_task(hand_over(through(services.handoff, carrier)))
-    await within("the call", carrier.asked.wait())
+    carrier, calling = await begin_call(services)
 
     async with act() as unit:
         await connections.release_number(unit, await PHONE_NUMBERS.only(pool, "id"))

@@ -10,7 +10,7 @@ from app.domain.messages.handoff import Handoff
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from tests.factories.carriers import opened
 from tests.factories.clocks import Later
-from tests.waiting import until
+from tests.waiting import until, within
 
 TO = "+12025550143"
 INVALID, OPTED_OUT, RATE_LIMITED = "+15005550001", "+15005550004", "+15005550007"
@@ -27,6 +27,19 @@ class Absorbed(SandboxCarrier):
     async def send(self, message: OutboundMessage) -> Answer:
         self.asked.set()
         return await self.answer
+
+
+class Slow(SandboxCarrier):
+    """A carrier that takes a text once the test permits it."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, b"secret", 0, 10)
+        self.asked, self.permitted = asyncio.Event(), asyncio.Event()
+
+    async def send(self, message: OutboundMessage) -> Answer:
+        self.asked.set()
+        await within("the test to permit the answer", self.permitted.wait())
+        return await super().send(message)
 
 
 async def hand_over(handoff: Handoff) -> None:

@@ -23,7 +23,7 @@ from app.domain.messages.synchronous import Taken
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import after, hand_over, reconcile, through
+from tests.domain.messages.handing import Slow, after, hand_over, reconcile, through
 from tests.factories.billing import audit, entries
 from tests.factories.clocks import Later
 from tests.factories.events import event_names
@@ -33,19 +33,6 @@ from tests.waiting import until, within
 
 TO, INVALID, RATE_LIMITED = "+12025550143", "+15005550001", "+15005550007"
 UNANSWERED = "+15005550301"
-
-
-class Thinking(SandboxCarrier):
-    """A carrier that thinks until it is told to answer."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, b"secret", 0, 10)
-        self.asked, self.told = asyncio.Event(), asyncio.Event()
-
-    async def send(self, message: OutboundMessage) -> Answer:
-        self.asked.set()
-        await within("the carrier to be told", self.told.wait())
-        return await super().send(message)
 
 
 class Mute(SandboxCarrier):
@@ -100,13 +87,13 @@ async def test_a_text_is_with_the_carrier_when_the_sender_is_told(
 async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
-    carrier = Thinking(pool)
+    carrier = Slow(pool)
     sending = asyncio.create_task(send(through=through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
     due = await handoff.due(), await handoff.lapsed()
     await hand_over(handoff)
-    carrier.told.set()
+    carrier.permitted.set()
     await sending
 
     assert due == (False, False)
@@ -116,14 +103,14 @@ async def test_no_worker_takes_up_a_text_that_its_sender_hands_over(
 async def test_no_transaction_is_open_while_the_carrier_thinks(
     send: Callable[..., Any], handoff: Handoff, pool: Pool
 ) -> None:
-    carrier = Thinking(pool)
+    carrier = Slow(pool)
     sending = asyncio.create_task(send(through=through(handoff, carrier)))
     await within("the carrier to be asked", carrier.asked.wait())
 
     async with pool.acquire() as observer:
         # The transaction in which the call began ends without the answer.
         assert await until(lambda: are_idle(observer))
-    carrier.told.set()
+    carrier.permitted.set()
     await sending
 
 

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.carriers.carrier import Answer, OutboundMessage
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages import synchronous
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Acceptance, Send
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
-from tests.domain.messages.handing import TO, after, hand_over, reconcile, through
+from tests.domain.messages.handing import TO, Slow, after, hand_over, reconcile, through
 from tests.factories.billing import entries
 from tests.factories.carriers import change_connection
 from tests.factories.messages import OUTGOING, calls, states
@@ -24,19 +23,6 @@ from tests.factories.traps import AwayPool
 from tests.waiting import within
 
 WISH = Send(TO, "Hello", consent_attested=True)
-
-
-class Thinking(SandboxCarrier):
-    """A carrier that takes a text when the test lets it."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, b"secret", 0, 10)
-        self.asked, self.told = asyncio.Event(), asyncio.Event()
-
-    async def send(self, message: OutboundMessage) -> Answer:
-        self.asked.set()
-        await within("the carrier to be told", self.told.wait())
-        return await super().send(message)
 
 
 @pytest.fixture
@@ -71,13 +57,13 @@ async def test_a_text_whose_caller_leaves_during_the_acceptance_is_handed_over(
 async def test_the_answer_about_a_text_whose_caller_leaves_during_the_call_is_recorded(
     services: Services, actor: Actor, handoff: Handoff, pool: Pool
 ) -> None:
-    thinking = Thinking(pool)
-    kept = through(handoff, thinking)
+    slow = Slow(pool)
+    kept = through(handoff, slow)
     caller = asyncio.create_task(synchronous.send(services.acceptor, kept, actor, WISH))
-    await within("the carrier to be asked", thinking.asked.wait())
+    await within("the carrier to be asked", slow.asked.wait())
 
     await leave(caller)
-    thinking.told.set()
+    slow.permitted.set()
     await kept.close()
 
     assert await states(pool) == [("sent", None)]
@@ -87,15 +73,15 @@ async def test_the_answer_about_a_text_whose_caller_leaves_during_the_call_is_re
 async def test_the_end_of_the_process_does_not_wait_for_a_slow_carrier(
     services: Services, actor: Actor, handoff: Handoff, pool: Pool
 ) -> None:
-    thinking = Thinking(pool)
-    kept = through(handoff, thinking)
+    slow = Slow(pool)
+    kept = through(handoff, slow)
     caller = asyncio.create_task(synchronous.send(services.acceptor, kept, actor, WISH))
-    await within("the carrier to be asked", thinking.asked.wait())
+    await within("the carrier to be asked", slow.asked.wait())
     await leave(caller)
 
     await kept.close()
     unanswered = await OUTGOING.read(pool, "unanswered_since")
-    thinking.told.set()
+    slow.permitted.set()
     await reconcile(after(kept, minutes=1))
     await hand_over(after(kept, minutes=2))
 
