@@ -121,7 +121,7 @@ class Supervised:
     def _start_again(self) -> None:
         try:
             self.start()
-        except Exception as error:  # as without memory for a process: the others, and the servers, keep running
+        except Exception as error:  # such as too little memory: the other processes and the servers keep running
             self.due_at = time.monotonic() + WANTED_SECONDS
             logger.error("%s cannot be started, and is tried again in %g s: %s", self.name, WANTED_SECONDS, error)
 
@@ -154,7 +154,7 @@ def _signals() -> Generator[socket.socket]:
     writer.setblocking(False)
     with reader, writer:
         outer = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-        heard = [number for number in (*_STOP_SIGNALS, signal.SIGCHLD) if not _is_under_nohup(number)]
+        heard = [number for number in (*_STOP_SIGNALS, signal.SIGCHLD) if not _is_ignored(number)]
         before = {number: signal.signal(number, lambda *_: None) for number in heard}
         try:
             yield reader
@@ -164,7 +164,8 @@ def _signals() -> Generator[socket.socket]:
             signal.set_wakeup_fd(outer)
 
 
-def _is_under_nohup(number: signal.Signals) -> bool:
+def _is_ignored(number: signal.Signals) -> bool:
+    """Return whether the service was started to outlive its terminal, as `nohup` does."""
     return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
 
 

@@ -25,7 +25,7 @@ SHORTEST = 7
 
 SEPARATORS = " -().\u00a0"
 
-UNREAD: dict[str, Any] = {"synchronize_session": False}
+UNSYNCHRONIZED: dict[str, Any] = {"synchronize_session": False}
 """The unit does not read the rows that these statements change."""
 
 
@@ -54,7 +54,7 @@ async def forget(unit: UnitOfWork, contact: Contact) -> None:
     has_email = func.strpos(func.lower(Event.body), contact.email.lower()) > 0 if contact.email else false()
     await _empty(unit, Event.status == EventStatus.failed, Event.body != "", has_phone | has_email)
     await _ignore(unit, has_phone)
-    await unit.execute(delete(Booking).where(Booking.id.in_(bookings)).execution_options(**UNREAD))
+    await unit.execute(delete(Booking).where(Booking.id.in_(bookings)).execution_options(**UNSYNCHRONIZED))
 
 
 async def _find_bookings(unit: UnitOfWork, contact_ids: Sequence[int], *which: ColumnElement[bool]) -> Sequence[int]:
@@ -81,4 +81,4 @@ async def _ignore(unit: UnitOfWork, has_phone: ColumnElement[bool]) -> None:
 async def _empty(unit: UnitOfWork, *which: ColumnElement[bool], **changes: Any) -> None:
     values = {"body": "", "contact_id": None, "booking_id": None, "result": "The contact was deleted.", **changes}
     emptied = update(Event).where(Event.account_id == unit.actor.account_id, *which).values(values)
-    await unit.execute(emptied.execution_options(**UNREAD))
+    await unit.execute(emptied.execution_options(**UNSYNCHRONIZED))

@@ -54,7 +54,7 @@ class Questions:
             return await self._choose(text, found)
         except (ConnectionError, TimeoutError):
             return Ambiguous("the carrier cannot be asked")
-        except Exception as error:
+        except Exception as error:  # a defect of an adapter ends no question about another text
             report(text, error)
             return Ambiguous("the carrier's answer was not understood")
 
