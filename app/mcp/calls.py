@@ -103,7 +103,7 @@ class Calls:
         return call.tool.operation.answer(answer.value)
 
     async def _confirm(self, call: Call, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the variables of a call to which a person agreed: also those that the question showed.
+        """Return the variables of a call to which a person agreed; those that the question showed replace given ones.
 
         Raises `ConfirmationRequired`, `ConfirmationDeclined`, `InvalidConfirmation`, `Asked` and, before a person is
         asked, the errors of the preview and of the call.
@@ -127,7 +127,7 @@ class Calls:
         if not agreed:
             raise ConfirmationDeclined()
         key = {IDEMPOTENCY_KEY: once(confirmation)} if IDEMPOTENCY_KEY in call.tool.operation.variables else {}
-        return {**shown, **key, **variables}
+        return {**variables, **shown, **key}
 
     async def _preview(self, call: Call, variables: Mapping[str, Any]) -> Json:
         """Return the result of the query that precedes a question; a call that would be refused is refused here."""

@@ -194,6 +194,20 @@ async def test_a_person_agrees_to_the_texts_and_the_price_of_a_campaign(
     assert (sent["id"], sent["status"]) == (campaign_id, "sending")
 
 
+@pytest.mark.parametrize("given", [{}, {"max_credits": 100}, {"scheduled_at": "2027-06-01T10:00:00Z"}])
+async def test_a_confirmed_campaign_may_cost_no_more_than_the_price_to_which_the_person_agreed(
+    assistant: Assistant, services: Services, campaign_id: int, contact_id: int, given: dict[str, Any]
+):
+    call = {"campaign_id": campaign_id, "consent_attested": True, **given}
+    error = await required(assistant, "send_campaign", **call)
+    await assistant.call("update_contact", contact_id=contact_id, first_name="Ann" * 60)
+
+    await assistant.call("send_campaign", **call, confirmation=error["confirmation"])
+
+    assert "Price in credits: 1." in error["question"]
+    assert await CAMPAIGNS.only(services, "max_credits") == 1
+
+
 async def test_a_campaign_that_changed_after_the_question_is_not_sent(
     assistant: Assistant, services: Services, campaign_id: int
 ):
@@ -235,7 +249,7 @@ async def test_a_campaign_without_an_attestation_or_of_another_account_asks_for_
 @pytest.mark.parametrize(
     ("terms", "code", "field"),
     [
-        ({"max_credits": 0}, "invalid_input", "max_credits"),
+        ({"max_credits": -1}, "invalid_input", "max_credits"),
         ({"preview_id": "mine"}, "invalid_input", "preview_id"),
         ({"preview_id": "7-7-mine"}, "preview_outdated", "preview_id"),
         ({"scheduled_at": "2020-01-01T00:00:00Z"}, "invalid_input", "scheduled_at"),

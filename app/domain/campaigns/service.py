@@ -116,7 +116,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     """
     if not order.consent_attested:
         raise ConsentNotAttested()
-    _check_limit(order.max_credits)
+    _check_limit(order.max_credits, least=0)
     counted: Counted | None = None
     if order.preview_id is not None:
         counted = await previews.count_again(unit, await _get_complete(unit, id), order.preview_id)
@@ -318,9 +318,9 @@ def _check_times(order: Order, now: datetime) -> None:
             raise InvalidInput(reason=reason, field="local_at")
 
 
-def _check_limit(max_credits: int | None) -> None:
-    if max_credits is not None and max_credits < 1:
-        raise InvalidInput(reason="max_credits must be 1 or more.", field="max_credits")
+def _check_limit(max_credits: int | None, least: int = 1) -> None:
+    if max_credits is not None and max_credits < least:
+        raise InvalidInput(reason=f"max_credits must be {least} or more.", field="max_credits")
 
 
 def _require_draft(campaign: Campaign, change: str) -> None:
