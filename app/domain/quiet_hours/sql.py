@@ -17,6 +17,9 @@ def count(rows: str) -> str:
   SELECT message_id, account_id, phone, at FROM ({rows}) AS taken"""
 
 
+COUNT_NO_MORE = "DELETE FROM capped_texts WHERE message_id = ANY($1::bigint[])"
+"""Let the texts `$1`, which never left, count toward no cap."""
+
 COUNT_AT = "UPDATE capped_texts SET at = $2, has_left = $3 WHERE message_id = ANY($1::bigint[])"
 """Let the texts `$1` count at the time `$2`, at which they have left if `$3`."""
 

@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.models import Account, AccountStatus
+from app.domain.carriers.carrier import FailureCode
 from app.domain.consent import queries as consents
 from app.domain.consent import service as consent
 from app.domain.consent.models import ConsentKind
@@ -265,7 +266,7 @@ def _find_bar(sequence: Sequence, last: Enrollment | None, now: datetime) -> str
     """Return why a contact whose last enrollment has ended may not be enrolled again."""
     if last is None or last.status == EnrollmentStatus.active:
         return ""
-    if last.exit_reason == OPTED_OUT:
+    if last.exit_reason in (OPTED_OUT, FailureCode.opted_out):
         return "The contact left this drip sequence by an opt-out, and is not enrolled in it again."
     days = sequence.re_enroll_after_days
     if days is None:

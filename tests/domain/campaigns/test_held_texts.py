@@ -13,8 +13,9 @@ from tests.domain.campaigns.conftest import Accept, Act, Make, Run
 from tests.domain.messages.handing import Absorbed, after, hand_over, reconcile, through
 from tests.factories.billing import audit, balance_of
 from tests.factories.campaigns import CAMPAIGNS, add_people, audit_counts, states
-from tests.factories.messages import OUTGOING, calls
+from tests.factories.messages import OUTBOUND, OUTGOING, calls
 from tests.factories.numbers import PHONE_NUMBERS
+from tests.factories.quiet_hours import CAPPED_TEXTS
 from tests.factories.tables import ago, ahead
 from tests.waiting import within
 
@@ -57,6 +58,46 @@ async def test_a_text_that_its_carrier_refuses_for_now_while_its_campaign_is_pau
     assert [times for _, times in await calls(pool)] == [1]
     await audit(pool)
     await audit_counts(pool)
+
+
+async def test_a_text_of_a_campaign_that_was_paused_for_days_is_tried_again_after_the_campaign_is_resumed(
+    services: Services, pool: Pool, send: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    await add_people(pool, 1)
+    campaign = await send()
+    await accept(2)
+    async with act() as unit:
+        await service.pause(unit, campaign.id)
+    await OUTBOUND.change(pool, created_at=ago(days=4))
+    await OUTGOING.change(pool, expires_at=ago(days=1), tried_since=ago(days=4))
+
+    async with act() as unit:
+        await service.resume(unit, campaign.id)
+    carrier, calling = await begin_call(services)
+    carrier.answer.set_result(Rejected(FailureCode.rate_limited, retryable=True))
+    await calling
+    await hand_over(after(services.handoff, hours=1))
+    await run()
+
+    assert await states(pool) == {"delivered": 1}
+    assert [times for _, times in await calls(pool)] == [1]
+    await audit(pool)
+
+
+async def test_a_campaign_canceled_before_its_first_text_counts_toward_no_frequency_cap(
+    pool: Pool, send: Make, accept: Accept, run: Run, act: Act
+) -> None:
+    await add_people(pool, 3)
+    campaign = await send()
+    await accept(2)
+    counted = await CAPPED_TEXTS.count(pool)
+
+    async with act() as unit:
+        await service.cancel(unit, campaign.id)
+    await run()
+
+    assert (counted, await CAPPED_TEXTS.count(pool)) == (3, 0)
+    assert await calls(pool) == []
 
 
 async def test_a_text_whose_worker_died_while_its_campaign_is_paused_waits_until_it_is_resumed(

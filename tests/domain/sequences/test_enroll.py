@@ -22,6 +22,7 @@ from app.domain.sequences.models import Enrollment, SequenceStatus
 from tests.domain.sequences.conftest import ANN, PHONE, TWO, standing
 from tests.factories.contacts import CONSENTS, CONTACTS
 from tests.factories.sequences import SEQUENCE_ENROLLMENTS, SEQUENCE_STEPS, SEQUENCES
+from tests.factories.tables import ago
 
 ONE = NewStep(0, "Hi")
 
@@ -145,6 +146,20 @@ async def test_a_contact_that_opted_out_is_not_enrolled(
         await enroll(await make())
 
     assert await standing(pool) == []
+
+
+@pytest.mark.parametrize("reason", ["contact_opted_out", "opted_out"])
+async def test_a_contact_that_left_by_an_opt_out_is_not_enrolled_again_also_where_the_carrier_reported_it(
+    make: Callable[..., Any], enroll: Callable[..., Any], pool: Pool, reason: str
+) -> None:
+    sequence_id = await make()
+    await enroll(sequence_id)
+    await SEQUENCE_ENROLLMENTS.change(pool, status="exited", exit_reason=reason, ended_at=ago(days=1))
+
+    with pytest.raises(Conflict):
+        await enroll(sequence_id)
+
+    assert await standing(pool) == [("exited", reason, 1)]
 
 
 async def test_a_contact_with_do_not_disturb_is_not_enrolled(

@@ -14,6 +14,8 @@ from app.domain.messages.models import Message, Outgoing
 from app.domain.messages.receipts import application
 from app.domain.messages.receipts.application import Application
 from app.domain.messages.reports import HeldMessage, ReportedMessage
+from app.domain.quiet_hours import sql as quiet_hours
+from app.domain.quiet_hours.limits import LONGEST
 
 HELD = literal_column("'infinity'::timestamptz", DateTime(timezone=True))
 """The due time of a held text."""
@@ -42,21 +44,33 @@ async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
 
 
 async def release(unit: UnitOfWork, ids: Select[int]) -> None:
-    """Let workers claim the held texts of some messages: those that were deferred, when they may leave."""
+    """Let workers claim the held texts of some messages: those that were deferred, when they may leave.
+
+    The time for which they were held is none of the time in which a text has to leave, nor of that of its attempts.
+    """
     until = select(Message.deferred_until).where(Message.id == Outgoing.message_id).scalar_subquery()
     held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
-    due_at = func.greatest(until, unit.clock.now())
-    await unit.execute(held.values(due_at=due_at).execution_options(synchronize_session=False))
+    now = unit.clock.now()
+    renewed = {
+        "due_at": func.greatest(until, now),
+        "expires_at": case((Outgoing.expires_at < now + LONGEST, now + LONGEST), else_=Outgoing.expires_at),
+        "tried_since": None,
+    }
+    await unit.execute(held.values(renewed).execution_options(synchronize_session=False))
     unit.notify("messages")
 
 
 async def cancel(
     connection: Connection, account_id: int, balance: int, ids: Sequence[int], actor: str, now: datetime
 ) -> list[int]:
-    """Fail and refund the waiting texts of some messages of an account whose balance is locked; return their ids."""
+    """Fail and refund the waiting texts of some messages of an account whose balance is locked; return their ids.
+
+    They count toward no frequency cap any more.
+    """
     removed = [row["message_id"] for row in await connection.fetch(REMOVE_WAITING, ids)]
     if not removed:
         return []
+    await connection.execute(quiet_hours.COUNT_NO_MORE, removed)
     columns = removed, application.LOCK_TIMEOUT, *application.columns_of(())
     rows = await fetch(connection, HeldMessage, application.WAIT, *columns)
     changes = Application((), now, waits=True, balances={account_id: balance}, actor=actor)

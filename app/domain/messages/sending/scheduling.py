@@ -16,6 +16,7 @@ from app.domain.messages import outcome, queries
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Direction, Message, MessageStatus, Outgoing, Purpose, ScheduledText
 from app.domain.messages.sending.accepted import AcceptedSend
+from app.domain.quiet_hours import service as quiet_hours
 
 LONGEST = timedelta(days=35)
 """The longest time for which a text waits, which is that of carriers which send later themselves."""
@@ -86,6 +87,7 @@ async def cancel(unit: UnitOfWork, message_id: int) -> Message:
     if not removed:
         raise Conflict(reason=f"Message {message.id} can not be canceled any more: its status is {message.status}.")
     await outcome.fail(unit, message.id, OwnCode.canceled)
+    await quiet_hours.count_no_more(unit, message.id)
     await _restore_wait(unit, conversation)
     return await queries.lock(unit, message_id)
 
