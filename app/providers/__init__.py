@@ -1,1 +1,1 @@
-"""Implementations of the domain's ports: carriers, writers, mail, outbound HTTP, rate limits."""
+"""Implementations of the domain's ports: carriers, CRMs, scheduling tools, payments, writers, mail, outbound HTTP."""

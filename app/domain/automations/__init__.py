@@ -1,1 +1,1 @@
-"""Watched keywords, and the event for an inbound message that equals one."""
+"""Watched keywords, and automations: their triggers, conditions, actions and runs."""

@@ -52,7 +52,10 @@ async def find(unit: UnitOfWork, campaign: Campaign, groups: Groups) -> list[Fin
 
 
 def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate]) -> Iterator[Finding]:
-    """Yield the numbers that delivered less than in the 28 days before; with one number, the whole campaign tells."""
+    """Yield the numbers that delivered less than in the 28 days before.
+
+    A campaign with one number has its rate, which other findings compare.
+    """
     sending = [row for row in rows if row.key]
     known = [row for row in sending if row.key in usual and _final(row) >= FEWEST]
     compared = known if len(sending) > 1 else []
