@@ -205,6 +205,38 @@ async def test_webhooks_outlive_a_newer_connection_that_is_disconnected_while_th
     assert await live(services) == 0
 
 
+async def test_webhooks_of_a_newer_connection_end_with_it_while_an_older_one_lasts(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    await application.connect()
+    headers = bearer((await application.connect())["access_token"])
+    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
+    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    second = max(await OAUTH_GRANTS.read(services, "id"))
+
+    page = await application.browsing.form("/account", f"/account/applications/{second}/disconnect")
+    assert (await application.browsing.send(page)).status_code == 303
+
+    assert await CREATORS.last(services, "creator_grant_id") == second
+
+
+async def test_webhooks_end_with_their_connection_while_the_code_of_another_is_not_exchanged(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    headers = bearer((await application.connect())["access_token"])
+    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
+    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await application.connect()
+    first, second = await OAUTH_GRANTS.read(services, "id")
+    await CREATORS.change(services, creator_grant_id=first, is_handed_on=True)
+    await OAUTH_GRANTS.where(id=second).change(services, last_used_at=None)
+
+    page = await application.browsing.form("/account", f"/account/applications/{first}/disconnect")
+    assert (await application.browsing.send(page)).status_code == 303
+
+    assert await CREATORS.last(services, "creator_grant_id") == first
+
+
 async def test_webhooks_of_a_colleague_of_an_ended_connection_and_of_another_resource_stay_as_they_are(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):

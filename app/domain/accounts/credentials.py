@@ -158,12 +158,13 @@ SELECT id FROM creators WHERE creator_user_id = CAST(:user_id AS bigint)
 """
 
 HAND_ON_TO_GRANT = f"""
-UPDATE creators SET creator_grant_id = :grant_id WHERE creator_grant_id IN ({grants.FIND_EARLIER})
+UPDATE creators SET creator_grant_id = :grant_id, is_handed_on = true
+WHERE creator_grant_id IN ({grants.FIND_EARLIER})
 """
 
 HAND_BACK = f"""
 UPDATE creators c SET creator_grant_id = other.id FROM ({grants.FIND_OTHER}) AS other
-WHERE c.creator_grant_id = CAST(:grant_id AS bigint)
+WHERE c.creator_grant_id = CAST(:grant_id AS bigint) AND c.is_handed_on
 """
 
 
@@ -286,7 +287,10 @@ async def hand_on_to_grant(unit: UnitOfWork, grant_id: int) -> None:
 
 
 async def hand_back(unit: UnitOfWork, grant_id: int) -> None:
-    """Give the records of a grant that ends to another one of its user and client, if one has its scopes."""
+    """Give the records that a grant got from an earlier one, at its end, to another one of its user and client.
+
+    That one must have its scopes. The records that the grant created itself end with it.
+    """
     await unit.execute(text(HAND_BACK), {"grant_id": grant_id, "now": unit.clock.now()})
 
 

@@ -231,7 +231,8 @@ class ApiKey(Base):
 class Creator(Base):
     """A creator: the credential that created a key, or a record that refers to this row. One of the last three is set.
 
-    `key_id` is the created key. A grant whose row was deleted has ended.
+    `key_id` is the created key. A grant whose row was deleted has ended. `is_handed_on` where an earlier grant of the
+    same user and client created the record.
     """
 
     __tablename__ = "creators"
@@ -247,3 +248,4 @@ class Creator(Base):
     creator_key_id: Mapped[int | None] = mapped_column(ForeignKey("api_keys.id"), index=True)
     creator_grant_id: Mapped[int | None] = mapped_column(index=True)
     creator_user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id"), index=True)
+    is_handed_on: Mapped[bool] = mapped_column(server_default=text("false"))

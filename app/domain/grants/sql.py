@@ -17,8 +17,13 @@ WHERE g.client_id = mine.client_id AND g.user_id = mine.user_id AND g.account_id
 FIND_EARLIER = f"{_VALID_OF_SAME} AND g.id < mine.id AND g.scopes <@ mine.scopes"
 """Find the valid earlier grants of the user and the client of the grant `:grant_id`, if it has all their scopes."""
 
-FIND_OTHER = f"{_VALID_OF_SAME} AND g.id <> mine.id AND mine.scopes <@ g.scopes ORDER BY g.id DESC LIMIT 1"
-"""Find another valid grant of the user and the client of the grant `:grant_id`, with all its scopes."""
+FIND_OTHER = f"""{_VALID_OF_SAME}
+  AND g.id <> mine.id AND mine.scopes <@ g.scopes AND g.last_used_at IS NOT NULL ORDER BY g.id DESC LIMIT 1
+"""
+"""Find another valid grant of the user and the client of the grant `:grant_id`, with all its scopes.
+
+One whose code was not exchanged yet is no connection: the user does not see it, and cannot end it.
+"""
 
 
 def find_user(grant_id: str) -> str:
