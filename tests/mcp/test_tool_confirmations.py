@@ -200,12 +200,24 @@ async def test_a_confirmed_campaign_may_cost_no_more_than_the_price_to_which_the
 ):
     call = {"campaign_id": campaign_id, "consent_attested": True, **given}
     error = await required(assistant, "send_campaign", **call)
-    await assistant.call("update_contact", contact_id=contact_id, first_name="Ann" * 60)
+    await assistant.call("update_contact", contact_id=contact_id, first_name="😀" * 50)
 
     await assistant.call("send_campaign", **call, confirmation=error["confirmation"])
 
     assert "Price in credits: 1." in error["question"]
     assert await CAMPAIGNS.only(services, "max_credits") == 1
+
+
+async def test_a_campaign_that_costs_more_than_its_draft_allows_asks_for_no_confirmation(
+    assistant: Assistant, services: Services, campaign_id: int, contact_id: int
+):
+    await assistant.call("update_campaign", campaign_id=campaign_id, max_credits=1)
+    await assistant.call("update_contact", contact_id=contact_id, first_name="😀" * 50)
+
+    code, _, _ = await assistant.call("send_campaign", campaign_id=campaign_id, consent_attested=True)
+
+    assert code == "over_max_credits"
+    assert await CAMPAIGNS.only(services, "status", "max_credits") == ("draft", 1)
 
 
 async def test_a_campaign_that_changed_after_the_question_is_not_sent(
