@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import httpx2
 import pytest
@@ -28,6 +29,18 @@ LISTED = re.compile(r'action="/account/applications/(\d+)/disconnect"')
 
 async def live(services: Services) -> int:
     return await OAUTH_GRANTS.where(revoked_at=None).count(services)
+
+
+async def connect_and_subscribe(application: Application, http: httpx2.AsyncClient) -> None:
+    """Connect the application, and make a webhook with the new connection."""
+    headers = bearer((await application.connect())["access_token"])
+    wish = {"event": "new_message", "target_url": f"https://hooks.example.com/{uuid4()}"}
+    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+
+
+async def disconnect(application: Application, grant_id: int) -> None:
+    page = await application.browsing.form("/account", f"/account/applications/{grant_id}/disconnect")
+    assert (await application.browsing.send(page)).status_code == 303
 
 
 async def disconnections(services: Services) -> list[tuple[str, str]]:
@@ -177,9 +190,7 @@ async def test_a_connected_application_is_found_by_its_grant_though_it_was_disco
 async def test_webhooks_of_a_connection_belong_to_the_next_one_of_its_user_with_all_its_scopes(
     application: Application, services: Services, http: httpx2.AsyncClient, scope: str | None, is_handed_on: bool
 ):
-    headers = bearer((await application.connect())["access_token"])
-    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
-    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await connect_and_subscribe(application, http)
     await application.connect(scope=scope)
     first, second = await OAUTH_GRANTS.read(services, "id")
 
@@ -189,16 +200,13 @@ async def test_webhooks_of_a_connection_belong_to_the_next_one_of_its_user_with_
 async def test_webhooks_outlive_a_newer_connection_that_is_disconnected_while_the_older_one_lasts(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
-    headers = bearer((await application.connect())["access_token"])
-    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
-    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await connect_and_subscribe(application, http)
     await application.connect()
     first, second = await OAUTH_GRANTS.read(services, "id")
     creators = list[int]()
 
     for id in (second, first):
-        page = await application.browsing.form("/account", f"/account/applications/{id}/disconnect")
-        assert (await application.browsing.send(page)).status_code == 303
+        await disconnect(application, id)
         creators.append(await CREATORS.last(services, "creator_grant_id"))
 
     assert creators == [first, first]
@@ -209,13 +217,10 @@ async def test_webhooks_of_a_newer_connection_end_with_it_while_an_older_one_las
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
     await application.connect()
-    headers = bearer((await application.connect())["access_token"])
-    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
-    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await connect_and_subscribe(application, http)
     second = max(await OAUTH_GRANTS.read(services, "id"))
 
-    page = await application.browsing.form("/account", f"/account/applications/{second}/disconnect")
-    assert (await application.browsing.send(page)).status_code == 303
+    await disconnect(application, second)
 
     assert await CREATORS.last(services, "creator_grant_id") == second
 
@@ -223,16 +228,13 @@ async def test_webhooks_of_a_newer_connection_end_with_it_while_an_older_one_las
 async def test_webhooks_end_with_their_connection_while_the_code_of_another_is_not_exchanged(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):
-    headers = bearer((await application.connect())["access_token"])
-    wish = {"event": "new_message", "target_url": "https://hooks.example.com/1"}
-    assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
+    await connect_and_subscribe(application, http)
     await application.connect()
     first, second = await OAUTH_GRANTS.read(services, "id")
     await CREATORS.change(services, creator_grant_id=first, is_handed_on=True)
     await OAUTH_GRANTS.where(id=second).change(services, last_used_at=None)
 
-    page = await application.browsing.form("/account", f"/account/applications/{first}/disconnect")
-    assert (await application.browsing.send(page)).status_code == 303
+    await disconnect(application, first)
 
     assert await CREATORS.last(services, "creator_grant_id") == first
 
@@ -243,10 +245,8 @@ async def test_webhooks_of_a_colleague_of_an_ended_connection_and_of_another_res
     pool = services.database.pool
     colleague = await add_user(pool, await ACCOUNTS.only(pool, "id"), "x@example.com")
     for changes in ({"user_id": colleague}, {"revoked_at": ago()}, {"expires_at": ago()}, {"resource": "tools"}):
-        headers = bearer((await application.connect())["access_token"])
+        await connect_and_subscribe(application, http)
         id = max(await OAUTH_GRANTS.read(services, "id"))
-        wish = {"event": "new_message", "target_url": f"https://hooks.example.com/{id}"}
-        assert (await http.post("/automation/subscribe", json=wish, headers=headers)).is_success
         await OAUTH_GRANTS.where(id=id).change(services, **changes)
 
         await application.connect()

@@ -231,8 +231,8 @@ class ApiKey(Base):
 class Creator(Base):
     """A creator: the credential that created a key, or a record that refers to this row. One of the last three is set.
 
-    `key_id` is the created key. A grant whose row was deleted has ended. `is_handed_on` where an earlier grant of the
-    same user and client created the record.
+    `key_id` is the created key. A grant whose row was deleted has ended. `is_handed_on` where the record has belonged
+    to another grant of the same user and client.
     """
 
     __tablename__ = "creators"

@@ -54,7 +54,7 @@ async def find(unit: UnitOfWork, campaign: Campaign, groups: Groups) -> list[Fin
 def judge_numbers(rows: Sequence[BreakdownRow], usual: Mapping[str, DeliveryRate]) -> Iterator[Finding]:
     """Yield the numbers that delivered less than in the 28 days before.
 
-    A campaign with one number has its rate, which other findings compare.
+    A number that sends the whole campaign is left out: its rate is that of the campaign.
     """
     sending = [row for row in rows if row.key]
     known = [row for row in sending if row.key in usual and _final(row) >= FEWEST]

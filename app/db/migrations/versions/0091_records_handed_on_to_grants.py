@@ -1,4 +1,4 @@
-"""Whether a record was created by an earlier grant than the one that it belongs to."""
+"""Whether a record has belonged to another grant of the same user and client."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -46,7 +46,7 @@ async def hold(unit: UnitOfWork, ids: Select[int]) -> int:
 async def release(unit: UnitOfWork, ids: Select[int]) -> None:
     """Let workers claim the held texts of some messages: those that were deferred, when they may leave.
 
-    The time for which they were held is none of the time in which a text has to leave, nor of that of its attempts.
+    A text has `LONGEST` again to leave, and its time for further attempts begins again.
     """
     until = select(Message.deferred_until).where(Message.id == Outgoing.message_id).scalar_subquery()
     held = update(Outgoing).where(Outgoing.message_id.in_(ids), Outgoing.due_at == HELD)
