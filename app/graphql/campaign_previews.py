@@ -103,6 +103,10 @@ class CampaignPreview:
     recipients: BigInt = strawberry.field(description="Number of contacts that would get a text.")
     segments: BigInt = strawberry.field(description="SMS parts of all texts.")
     credits: BigInt = strawberry.field(description="The exact price in credits.")
+    max_credits: BigInt = strawberry.field(
+        description="The price, or the limit of the campaign if that is lower. With it as max_credits of "
+        "send_campaign, the campaign costs no more than shown."
+    )
     cost: float = strawberry.field(description="The exact price in the account's currency.")
     currency: str = strawberry.field(description="The currency, such as USD.")
     eta_seconds: BigInt = strawberry.field(

@@ -21,6 +21,7 @@ from app.settings import Settings
 from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
+from tests.factories.tables import ahead
 from tests.graphql.live import serving
 from tests.mcp.assistants import Assistant, told
 
@@ -194,7 +195,7 @@ async def test_a_person_agrees_to_the_texts_and_the_price_of_a_campaign(
     assert (sent["id"], sent["status"]) == (campaign_id, "sending")
 
 
-@pytest.mark.parametrize("given", [{}, {"max_credits": 100}, {"scheduled_at": "2027-06-01T10:00:00Z"}])
+@pytest.mark.parametrize("given", [{}, {"max_credits": 100}, {"scheduled_at": ahead(days=30).isoformat()}])
 async def test_a_confirmed_campaign_may_cost_no_more_than_the_price_to_which_the_person_agreed(
     assistant: Assistant, services: Services, campaign_id: int, contact_id: int, given: dict[str, Any]
 ):

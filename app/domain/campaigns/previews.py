@@ -202,6 +202,12 @@ class Preview:
     eta_seconds: int
     zones: Sequence[ZoneCount]
 
+    @property
+    def max_credits(self) -> int:
+        """Return the price, or the limit of the campaign if that is lower."""
+        limit = self.campaign.max_credits
+        return self.credits if limit is None else min(self.credits, limit)
+
 
 async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int, start: Start = AS_PLANNED) -> Preview:
     """Return the preview of a campaign; raise `NotFound`. It reads each contact of the audience, and writes nothing.
@@ -247,9 +253,10 @@ async def count(pool: Pool, plan: Plan) -> Tally:
 
 
 def preview_id(campaign: Campaign, chosen: Audience, size: int, credits: int) -> str:
-    """Return the id of a preview: a digest of the content, the audience, its size and the credits."""
-    shown = [campaign.body, chosen.to_json(), campaign.is_smart_encoded, campaign.is_strict, size, credits]
-    digest = hashlib.sha256(orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+    """Return the id of a preview: a digest of the content, the number, the audience, its size and the credits."""
+    content = campaign.body, campaign.is_smart_encoded, campaign.is_strict, campaign.phone_number_id
+    shown = orjson.dumps([*content, chosen.to_json(), size, credits], option=orjson.OPT_SORT_KEYS)
+    digest = hashlib.sha256(shown).hexdigest()[:32]
     return f"{size}-{credits}-{digest}"
 
 

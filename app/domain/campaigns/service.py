@@ -111,8 +111,8 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     """Send a campaign, now or at a later time; its content is frozen now, and its audience when it starts.
 
     The sender attests the consent of the recipients, which is recorded with each text. Raises `ConsentNotAttested`,
-    `Conflict`, `PreviewOutdated` and `OverMaxCredits`; a campaign that turns out to cost more than the lower of its own
-    `max_credits` and that of the order is paused before its first text.
+    `Conflict`, `PreviewOutdated` and `OverMaxCredits`; a campaign that turns out to cost more is paused before its
+    first text.
     """
     if not order.consent_attested:
         raise ConsentNotAttested()
@@ -121,7 +121,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     if order.preview_id is not None:
         counted = await previews.count_again(unit, await _get_complete(unit, id), order.preview_id)
     campaign = await _get_complete(unit, id, lock=True)
-    limit = min((most for most in (campaign.max_credits, order.max_credits) if most is not None), default=None)
+    limit = campaign.max_credits if order.max_credits is None else order.max_credits
     if counted is not None:
         await previews.check(unit, campaign, counted, limit)
     campaign.max_credits, campaign.local_at = limit, order.local_at

@@ -16,6 +16,7 @@ from app.domain.segments.compiling import Compiler
 from app.services import Services
 from tests.domain.campaigns.conftest import Act, Make, preview_of
 from tests.factories.campaigns import CAMPAIGNS, add_people
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.factories.segments import SLOW, limit_statements
 
 pytestmark = pytest.mark.anyio
@@ -78,3 +79,18 @@ async def test_a_preview_counts_the_contacts_of_its_audience_alone(
 
     assert shown.audience == 3
     assert await CAMPAIGNS.only(pool, "status") == "sending"
+
+
+async def test_a_campaign_with_another_sending_number_than_in_its_preview_is_not_sent(
+    services: Services, pool: Pool, add: Add, make: Make, act: Act
+) -> None:
+    await add("+12025550140")
+    campaign = await make()
+    shown = await preview_of(services, act, campaign.id)
+    await CAMPAIGNS.change(pool, phone_number_id=await PHONE_NUMBERS.only(pool, "id"))
+
+    async with act() as unit:
+        with pytest.raises(PreviewOutdated):
+            await service.send(unit, campaign.id, Order(consent_attested=True, preview_id=shown.preview_id))
+
+    assert await CAMPAIGNS.only(pool, "status") == "draft"
