@@ -50,6 +50,7 @@ def of(key: str, cookie: str, form_token: str) -> dict[str, Sequence[Request]]:
         "dear documents": [_document(text, own) for text in DEAR],
         "lists": [("GET", path, own, "") for path in LISTS],
         "balances": [_balance(own)],
+        "new contacts": [("POST", "/contacts", {**JSON, **own}, orjson.dumps({"phone": f"+491511{NUMBER}"}).decode())],
         "large bodies": [_document("{ account { id } }", own, variables={"text": "x" * LARGE})],
         "large bodies without a key": [_document("{ account { id } }", {}, variables={"text": "x" * LARGE})],
         "bad keys": [_balance(headers) for _ in range(200) for headers in _bad_credentials()],

@@ -1,7 +1,7 @@
 """A sender of a flood: each connection sends the next request as soon as the last one is answered.
 
 It runs as a separate process, reads the requests from its input, and ends when its input ends. `NUMBER` in a request is
-replaced by a new number each time, so that no request is repeated.
+replaced by a new number of seven digits each time, so that no request is repeated.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ async def _send(port: int, requests: Iterator[bytes]) -> None:
 
 def _requests(kinds: list[tuple[str, str, dict[str, str], str]]) -> Iterator[bytes]:
     for number, (method, path, headers, body) in enumerate(itertools.cycle(kinds)):
-        told = {name: value.replace(NUMBER, str(number)) for name, value in headers.items()}
-        yield request(method, path, told, body.replace(NUMBER, str(number)).encode())
+        told = {name: value.replace(NUMBER, f"{number:07}") for name, value in headers.items()}
+        yield request(method, path, told, body.replace(NUMBER, f"{number:07}").encode())
 
 
 async def _main() -> None:

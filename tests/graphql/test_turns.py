@@ -19,6 +19,7 @@ from app.graphql.execution.turns import (
     LARGE_RUNNING,
     LARGE_SHARE,
     LARGE_UNITS,
+    NEW_SHARE,
     SMALL_RUNNING,
     SMALL_SHARE,
     UPDATES_RUNNING,
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(("units", "places"), [(1, SMALL_RUNNING), (LARGE_UNITS, LARGE_RUNNING)])
-async def test_concurrent_queries_are_limited_and_mutations_never_wait(units: int, places: int) -> None:
+async def test_concurrent_queries_are_limited_and_mutations_do_not_wait_for_them(units: int, places: int) -> None:
     turns = Turns(patience=0.01)
     async with AsyncExitStack() as stack:
         for account_id in range(places):
@@ -67,6 +68,29 @@ async def test_the_operations_of_one_account_leave_a_place_for_another_account(
         assert not waiting.done()
         waiting.cancel()
         await within("the end of what waits", asyncio.wait([waiting]))
+
+
+@pytest.mark.parametrize("kind", [QUERY, MUTATION])
+async def test_an_account_starts_few_operations_at_once(kind: OperationType) -> None:
+    turns = Turns(new_seconds=PATIENCE_SECONDS)
+    async with AsyncExitStack() as stack:
+        for _ in range(NEW_SHARE - 1):
+            await stack.enter_async_context(turns.take(kind, 1, GREEDY))
+        async with turns.take(kind, 1, GREEDY):
+            waiting = asyncio.create_task(stack.enter_async_context(turns.take(kind, 1, GREEDY)))
+
+            await within("a place", stack.enter_async_context(turns.take(kind, 1, OTHER)))
+
+            assert not waiting.done()
+        await within("the place of the operation that ended", waiting)
+
+
+async def test_an_operation_that_runs_for_longer_lets_the_next_one_start() -> None:
+    turns = Turns(new_seconds=0.01)
+    async with AsyncExitStack() as stack:
+        for _ in range(2 * NEW_SHARE):
+            await within("a place", stack.enter_async_context(turns.take(MUTATION, 1, GREEDY)))
+    assert not turns._new._held
 
 
 async def test_updates_of_streams_wait_without_an_end() -> None:

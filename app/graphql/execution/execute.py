@@ -201,7 +201,9 @@ class Executor:
 
     def _take_turn(self, run: Run) -> AbstractAsyncContextManager[Pause | None]:
         account_id = run.actor.account_id if run.actor else 0
-        return self._turns.take(run.prepared.kind, run.prepared.units, account_id)
+        prepared = run.prepared
+        kind = None if _is_send(prepared) else prepared.kind
+        return self._turns.take(kind, prepared.units, account_id)
 
     async def subscribe(
         self, run: Run, last_event_id: int | None = None
@@ -266,6 +268,11 @@ def allow(scopes: frozenset[str], actor: Actor | None) -> None:
         raise Unauthenticated(reason="A key is needed.")
     if not scopes <= actor.scopes:
         raise InsufficientScope(scope=min(scopes - actor.scopes), needed=join(scopes))
+
+
+def _is_send(prepared: Prepared) -> bool:
+    """Return whether an operation sends: concurrent ones are accepted in one batch, so that they do not wait."""
+    return prepared.kind is OperationType.MUTATION and Scope.messages_send in prepared.scopes
 
 
 @cache  # separate from the cache of clients' documents, which evicts entries

@@ -31,6 +31,13 @@ database, or for the processor."""
 SMALL_SHARE, LARGE_SHARE, UPDATES_SHARE = 6, 2, 2
 """The maximum number of these of one account."""
 
+NEW_RUNNING, NEW_SHARE, NEW_SECONDS = 64, 2, 0.02
+"""Number of new operations that run at once, in all and of one account, and how long an operation is new.
+
+In this time most operations compute and end, and those of one account delay the others. An operation that runs for
+longer mostly waits for the database.
+"""
+
 PATIENCE_SECONDS = 10.0
 """The maximum wait of a query for its turn."""
 
@@ -43,9 +50,11 @@ POLL_SECONDS = 0.0005
 class Turns:
     """Schedules operations, and the pauses of large ones."""
 
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, patience: float = PATIENCE_SECONDS, new_seconds: float = NEW_SECONDS) -> None:
+        self._new_seconds = new_seconds
         self._large = FairQueue(LARGE_RUNNING, LARGE_SHARE, patience)
         self._small = FairQueue(SMALL_RUNNING, SMALL_SHARE, patience)
+        self._new = FairQueue(NEW_RUNNING, NEW_SHARE, patience)
         self._updates = FairQueue(UPDATES_RUNNING, UPDATES_SHARE, None)
         self._running = 0
         self._paused: deque[asyncio.Future[None]] = deque()
@@ -56,12 +65,22 @@ class Turns:
     ) -> AbstractAsyncContextManager[Pause | None]:
         """Wait for the turn of an operation and hold it; yield the pauses of a large one. Raises `Unavailable`.
 
-        Updates wait without an end: those that a stream has not shown yet stay in the database. Mutations do not wait
-        here: one may wait for another service, and would keep a place meanwhile.
+        Updates wait without an end: those that a stream has not shown yet stay in the database. A mutation waits only
+        while it would be new: one may wait for another service, and would keep a place meanwhile. A `kind` of None is
+        an operation that waits for no turn.
         """
         is_large = units >= LARGE_UNITS
-        queue = self._queue(kind, is_large=is_large)
-        return self._hold(queue, account_id, is_large=is_large) if queue or is_large else self
+        match kind:
+            case OperationType.SUBSCRIPTION:
+                return self._hold(self._updates, account_id, is_large=is_large)
+            case OperationType.QUERY if is_large:
+                return self._hold(self._large, account_id, is_large=True)
+            case OperationType.QUERY:
+                return self._start(self._small, account_id, is_large=False)
+            case OperationType.MUTATION:
+                return self._start(None, account_id, is_large=is_large)
+            case None:
+                return self._hold(None, account_id, is_large=True) if is_large else self
 
     async def __aenter__(self) -> None:
         """Count a small operation that waits for no turn."""
@@ -70,6 +89,17 @@ class Turns:
     async def __aexit__(self, *_: object) -> None:
         """Count its end."""
         self._running -= 1
+
+    @asynccontextmanager
+    async def _start(self, queue: FairQueue | None, account_id: int, *, is_large: bool) -> AsyncGenerator[Pause | None]:
+        """Hold an operation that is new at first."""
+        await _wait_in(self._new, account_id)
+        new = _TimedSlot(self._new, account_id, self._new_seconds)
+        try:
+            async with self._hold(queue, account_id, is_large=is_large) as pause:
+                yield pause
+        finally:
+            new.leave()
 
     @asynccontextmanager
     async def _hold(self, queue: FairQueue | None, account_id: int, *, is_large: bool) -> AsyncGenerator[Pause | None]:
@@ -82,15 +112,6 @@ class Turns:
             self._running -= not is_large
             if queue:
                 queue.leave(account_id)
-
-    def _queue(self, kind: OperationType | None, *, is_large: bool) -> FairQueue | None:
-        match kind:
-            case OperationType.QUERY:
-                return self._large if is_large else self._small
-            case OperationType.SUBSCRIPTION:
-                return self._updates
-            case _:
-                return None
 
     async def pause(self) -> None:
         """Run other tasks, if large operations have computed for `SLICE_SECONDS`."""
@@ -116,6 +137,22 @@ class Turns:
                 break
         if self._paused:
             loop.call_soon(self._go_on, loop)
+
+
+class _TimedSlot:
+    """A slot of a queue that is released after `seconds`, or earlier by `leave`."""
+
+    def __init__(self, queue: FairQueue, account_id: int, seconds: float) -> None:
+        self._queue = queue
+        self._account_id = account_id
+        self._timer: asyncio.TimerHandle | None = asyncio.get_running_loop().call_later(seconds, self.leave)
+
+    def leave(self) -> None:
+        """Release the slot, once."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._queue.leave(self._account_id)
 
 
 async def _wait_in(queue: FairQueue, account_id: int) -> None:
