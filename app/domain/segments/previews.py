@@ -24,7 +24,7 @@ ONE_IN = 100
 
 ALL = "contacts"
 MANY = 1000
-"""The number of contacts of a filter from which the newest of them are among the newest of all."""
+"""The number of contacts of a filter from which its newest ones are mostly among so many newest of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,15 @@ class _Search:
 
     async def find_newest(self, source: str, total: int) -> Sequence[Contact]:
         """Return the newest contacts: where many satisfy the filter, those that an index has first."""
-        barrier = "" if total >= MANY else "OFFSET 0"
-        newest = sql.NEWEST.format(source=source, which=self.which, barrier=barrier, limit=SAMPLES)
-        ids: list[int] = [row[0] for row in await self._run(newest) or ()]
+        ids = await self._find_ids(sql.newest(MANY)) if total >= MANY else ()
+        if len(ids) < SAMPLES:
+            ids = await self._find_ids(source, barrier="" if total >= MANY else "OFFSET 0")
         by_id = await contacts.find_many(self.unit, ids)
         return [by_id[id] for id in ids if id in by_id]
+
+    async def _find_ids(self, source: str, barrier: str = "") -> Sequence[int]:
+        newest = sql.NEWEST.format(source=source, which=self.which, barrier=barrier, limit=SAMPLES)
+        return [row[0] for row in await self._run(newest) or ()]
 
     async def _run(self, statement: str) -> Sequence[Row[*tuple[Any, ...]]] | None:
         parameters = {**self.parameters, "account_id": self.unit.actor.account_id}
