@@ -63,7 +63,8 @@ export function percent(share: number, digits = 1): string {
 }
 
 export function words(name: string): string {
-  const text = name.replaceAll('_', ' ').replace(/\b(ai|api|id|sms|url)\b/gi, (each) => each.toUpperCase());
+  const spaced = name.replaceAll('_', ' ').replace(/\bdnd\b/, 'do not disturb');
+  const text = spaced.replace(/\b(ai|api|id|sms|url)\b/gi, (each) => each.toUpperCase());
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
