@@ -15,7 +15,9 @@ which `test_credentials_machine` checks:
    does not end it; unless the rotating credential depends on the old key itself. So no key can exempt itself, or its
    records, from its own revocation. A job or a campaign stores the label of a credential and a time in place of a
    creator: it depends on the successor of a key that was rotated after this time. The outcome is the same, since that
-   successor depends on the old key wherever the rotating credential does.
+   successor depends on the old key wherever the rotating credential does. In the same way it goes on, after the end of
+   a grant, with a later one of the same user and client that has its scopes, if that was made after this time and while
+   the first was valid.
 6. Rotations may make dependencies circular; all members of a cycle end when one of them does.
 7. A key that depends on a key, and an `auto_` key, cannot create keys.
 8. An invitation also ends when a user whom it depends on may no longer change the account.
@@ -104,22 +106,30 @@ FROM ends
 # A successor has a higher id than the key that it replaces.
 _MAY_STILL = f"""
 WITH RECURSIVE line AS (
-  SELECT CAST({{}} AS bigint) AS id
+  SELECT CAST({{key_id}} AS bigint) AS id
   UNION
   SELECT s.id FROM line JOIN api_keys k ON k.id = line.id JOIN api_keys s ON s.id = k.successor_id
-  WHERE s.created_at > CAST({{}} AS timestamptz)
+  WHERE s.created_at > CAST({{used_at}} AS timestamptz)
+), grant_line AS (
+  SELECT CAST({{grant_id}} AS bigint) AS id
+  UNION
+  SELECT later.id FROM grant_line CROSS JOIN LATERAL (
+    {grants.FIND_LATER.format(grant_id="grant_line.id", used_at="CAST({used_at} AS timestamptz)")}
+  ) AS later
 ), source AS (
-  SELECT 0 AS root, (SELECT max(id) FROM line) AS key_id, CAST({{}} AS bigint) AS grant_id,
-    CAST({{}} AS bigint) AS user_id
+  SELECT coalesce(id, 0) AS root, (SELECT max(id) FROM line) AS key_id, id AS grant_id,
+    CAST({{user_id}} AS bigint) AS user_id
+  FROM grant_line
   {FOLLOW}
 ), ends AS ({ENDS})
 SELECT root FROM ends
-WHERE revoked_at IS NULL AND coalesce(expires_at > CAST({{}} AS timestamptz), true)
-  AND coalesce(roles <@ CAST({{}} AS text[]), true)
+WHERE revoked_at IS NULL AND coalesce(expires_at > CAST({{now}} AS timestamptz), true)
+  AND coalesce(roles <@ CAST({{roles_that_may}} AS text[]), true)
+LIMIT 1
 """
 _MAY_STILL_GIVEN = ("key_id", "used_at", "grant_id", "user_id", "now", "roles_that_may")
-MAY_STILL = _MAY_STILL.format(*(f":{name}" for name in _MAY_STILL_GIVEN))
-MAY_STILL_NUMBERED = _MAY_STILL.format("$1", "$2", "$3", "$4", "$5", "$6")
+MAY_STILL = _MAY_STILL.format(**{name: f":{name}" for name in _MAY_STILL_GIVEN})
+MAY_STILL_NUMBERED = _MAY_STILL.format(**{name: f"${place}" for place, name in enumerate(_MAY_STILL_GIVEN, 1)})
 
 DEPENDS_ON = f"""
 WITH RECURSIVE source AS (
@@ -248,7 +258,8 @@ def credential_of(account_id: int, label: str) -> Actor:
 async def may_still(unit: UnitOfWork, credential: Actor, scope: Scope, used_at: datetime | None = None) -> bool:
     """Return whether an actor's credential is valid, and the users it depends on have a role with the scope.
 
-    For what a key was used for at a time, the successor of one that was rotated after it counts in its place.
+    For what a key was used for at a time, the successor of one that was rotated after it counts in its place. For a
+    grant, one of those that it was handed on to is enough.
     """
     given = dict(zip(_MAY_STILL_GIVEN, _may_still(credential, scope, unit.clock.now(), used_at), strict=True))
     valid = text(MAY_STILL).bindparams(**given).columns(root=BigInteger).subquery()

@@ -25,6 +25,18 @@ FIND_OTHER = f"""{_VALID_OF_SAME}
 One whose code was not exchanged yet is no connection: the user does not see it, and cannot end it.
 """
 
+FIND_LATER = """
+SELECT later.id FROM oauth_grants g JOIN oauth_grants later
+  ON later.client_id = g.client_id AND later.user_id = g.user_id AND later.account_id = g.account_id
+  AND later.resource = g.resource
+WHERE g.id = {grant_id} AND later.id > g.id AND g.scopes <@ later.scopes AND later.last_used_at IS NOT NULL
+  AND later.created_at > {used_at} AND later.created_at < least(g.expires_at, g.revoked_at)
+"""
+"""Find the later grants of a grant's user and client with its scopes, made while it was valid and after `used_at`.
+
+Jobs and campaigns that the grant began at `used_at` are handed on to them.
+"""
+
 
 def find_user(grant_id: str) -> str:
     """Return the statement that finds the `user_id` of a grant."""

@@ -15,7 +15,8 @@ from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS, USERS, add_user
 from tests.factories.contacts import CONTACTS, add_contacts
 from tests.factories.jobs import ACCOUNT_JOBS, advance
-from tests.factories.tables import ago
+from tests.factories.oauth import OAUTH_CLIENTS, OAUTH_GRANTS, add_clients
+from tests.factories.tables import ago, ahead
 
 pytestmark = pytest.mark.anyio
 
@@ -62,3 +63,28 @@ async def test_a_job_of_a_key_goes_on_after_its_revocation_only_if_the_key_was_r
 
     assert await ACCOUNT_JOBS.only(services, "status", "done", "problems") == outcome
     assert await CONTACTS.count(services) == 50 - outcome[1]
+
+
+@pytest.mark.parametrize(
+    ("is_newer_ended", "outcome"), [(False, ("done", 50, [])), (True, ("canceled", 20, [CREATOR_ENDED]))]
+)
+async def test_a_job_of_a_connection_goes_on_with_the_next_one_of_its_user_and_application(
+    services: Services, account: Opened, *, is_newer_ended: bool, outcome: tuple[str, int, list[str]]
+) -> None:
+    await add_contacts(services, account.account_id, [f"+1202555{number:04}" for number in range(50)])
+    user_id = await add_user(services, account.account_id, "ann@example.com", role="owner")
+    await add_clients(services, account.account_id, 1)
+    held = {"account_id": account.account_id, "user_id": user_id, "client_id": await OAUTH_CLIENTS.only(services, "id")}
+    held |= {"scopes": ["contacts:delete"], "resource": "http://api", "expires_at": ahead(days=1)}
+    first = await OAUTH_GRANTS.insert(services, **held)
+    async with unit_of(services, Actor(account.account_id, frozenset(), f"grant:{first}", grant_id=first)) as unit:
+        await deletions.delete(unit, EVERYONE)
+    await advance(services, 1)
+
+    second = await OAUTH_GRANTS.insert(services, **held, last_used_at=ago())
+    await OAUTH_GRANTS.where(id=first).change(services, revoked_at=ago())
+    if is_newer_ended:
+        await OAUTH_GRANTS.where(id=second).change(services, revoked_at=ago())
+    await advance(services)
+
+    assert await ACCOUNT_JOBS.only(services, "status", "done", "problems") == outcome

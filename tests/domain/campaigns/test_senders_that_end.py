@@ -297,6 +297,80 @@ async def test_a_campaign_that_a_rotated_key_began_ends_when_this_key_is_revoked
     assert (await OUTBOUND.count(pool), await calls(pool)) == (0, [])
 
 
+async def add_next_grant(pool: Pool, **values: Any) -> str:
+    """Add a grant of the same user and client, whose code was exchanged."""
+    same = ("account_id", "user_id", "client_id", "scopes", "resource", "expires_at")
+    usual = dict(zip(same, (await OAUTH_GRANTS.read(pool, *same))[0], strict=True))
+    return f"grant:{await OAUTH_GRANTS.insert(pool, **usual | {'last_used_at': ago()} | values)}"
+
+
+async def test_a_campaign_goes_on_with_the_next_connection_of_its_user_and_application_and_ends_with_it(
+    services: Services, account: Opened, pool: Pool, begin: Begin, accept: Accept, leave: Run, *, ann: int
+) -> None:
+    first = await add_grant(pool, account.account_id, ann)
+    await begin(first)
+    await accept(1)
+    second = await add_next_grant(pool, scopes=["campaigns:send"])
+    third = await add_next_grant(pool, scopes=["campaigns:send", "contacts:read"])
+
+    outcomes = list[Any]()
+    for label in (first, second, third):
+        async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+            await revoke_grant(unit, label)
+        await accept(1)
+        outcomes.append(await CAMPAIGNS.only(pool, "status", "reason"))
+    await leave()
+
+    assert outcomes == [("sending", ""), ("sending", ""), ENDED]
+    assert await calls(pool) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"scopes": []},
+        {"resource": "http://tools"},
+        {"created_at": ago(hours=1)},
+        {"last_used_at": None},
+        {"revoked_at": ago()},
+        {"expires_at": ago()},
+    ],
+    ids=lambda values: next(iter(values)),
+)
+async def test_a_campaign_ends_with_its_connection_if_the_other_one_did_not_take_it_over(
+    services: Services, account: Opened, pool: Pool, begin: Begin, accept: Accept, leave: Run, *, ann: int, values: Any
+) -> None:
+    first = await add_grant(pool, account.account_id, ann)
+    await OAUTH_GRANTS.change(pool, scopes=["campaigns:send"])
+    await begin(first)
+    await accept(1)
+    await add_next_grant(pool, **values)
+
+    async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+        await revoke_grant(unit, first)
+    await accept(1)
+    await leave()
+
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert await calls(pool) == []
+
+
+async def test_a_connection_that_was_made_after_the_end_of_another_does_not_take_its_campaigns_over(
+    services: Services, account: Opened, pool: Pool, begin: Begin, accept: Accept, leave: Run, *, ann: int
+) -> None:
+    first = await add_grant(pool, account.account_id, ann)
+    await begin(first)
+    async with unit_of(services, Actor(account.account_id, ALL)) as unit:
+        await revoke_grant(unit, first)
+    await add_next_grant(pool)
+
+    await accept(2)
+    await leave()
+
+    assert await CAMPAIGNS.only(pool, "status", "reason") == ENDED
+    assert await calls(pool) == []
+
+
 async def test_a_step_that_found_the_sender_ended_does_not_pause_a_campaign_that_has_another_by_then(
     pool: Pool, begin: Begin, accept: Accept, runner: CampaignRunner, act: Act, ann: int
 ) -> None:
