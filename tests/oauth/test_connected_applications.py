@@ -197,6 +197,25 @@ async def test_webhooks_of_a_connection_belong_to_the_next_one_of_its_user_with_
     assert await CREATORS.last(services, "creator_grant_id") == (second if is_handed_on else first)
 
 
+async def test_scopes_of_connections_are_compared_with_those_that_they_include(
+    application: Application, services: Services, http: httpx2.AsyncClient
+):
+    await connect_and_subscribe(application, http)
+    first = await OAUTH_GRANTS.only(services, "id")
+    await OAUTH_GRANTS.change(services, scopes=["contacts:read", "contacts:write", "webhooks:manage"])
+    await application.connect(scope="contacts:write webhooks:manage")
+    second = max(await OAUTH_GRANTS.read(services, "id"))
+    await OAUTH_GRANTS.where(id=second).change(services, scopes=["contacts:write", "webhooks:manage"])
+    creators = [await CREATORS.last(services, "creator_grant_id")]
+
+    await OAUTH_GRANTS.where(id=first).change(services, scopes=["contacts:write", "webhooks:manage"])
+    await OAUTH_GRANTS.where(id=second).change(services, scopes=["contacts:read", "webhooks:manage"])
+    await disconnect(application, second)
+    creators.append(await CREATORS.last(services, "creator_grant_id"))
+
+    assert creators == [second, first]
+
+
 async def test_webhooks_outlive_a_newer_connection_that_is_disconnected_while_the_older_one_lasts(
     application: Application, services: Services, http: httpx2.AsyncClient
 ):

@@ -40,7 +40,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.db.engine import Connection
 from app.domain.accounts.models import Creator, Role
 from app.domain.accounts.roles import scopes_of
-from app.domain.accounts.scopes import Scope
+from app.domain.accounts.scopes import Scope, includes
 from app.domain.grants import sql as grants
 from app.domain.kernel.unit_of_work import Actor, UnitOfWork
 
@@ -114,7 +114,7 @@ WITH RECURSIVE line AS (
   SELECT CAST({{grant_id}} AS bigint) AS id
   UNION
   SELECT later.id FROM grant_line CROSS JOIN LATERAL (
-    {grants.FIND_LATER.format(grant_id="grant_line.id", used_at="CAST({used_at} AS timestamptz)")}
+    {grants.find_later("grant_line.id", "CAST({used_at} AS timestamptz)", includes)}
   ) AS later
 ), source AS (
   SELECT coalesce(id, 0) AS root, (SELECT max(id) FROM line) AS key_id, id AS grant_id,
@@ -169,11 +169,11 @@ SELECT id FROM creators WHERE creator_user_id = CAST(:user_id AS bigint)
 
 HAND_ON_TO_GRANT = f"""
 UPDATE creators SET creator_grant_id = :grant_id, is_handed_on = true
-WHERE creator_grant_id IN ({grants.FIND_EARLIER})
+WHERE creator_grant_id IN ({grants.find_earlier(includes)})
 """
 
 HAND_BACK = f"""
-UPDATE creators c SET creator_grant_id = other.id FROM ({grants.FIND_OTHER}) AS other
+UPDATE creators c SET creator_grant_id = other.id FROM ({grants.find_other(includes)}) AS other
 WHERE c.creator_grant_id = CAST(:grant_id AS bigint) AND c.is_handed_on
 """
 

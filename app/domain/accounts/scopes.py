@@ -102,6 +102,13 @@ def complete(scopes: Iterable[str]) -> frozenset[str]:
     return given | {str(read) for write, read in INCLUDED.items() if write in given}
 
 
+def includes(wide: str, narrow: str) -> str:
+    """Return the condition that the scopes of one column include those of another."""
+    pairs = ", ".join(f"('{write}', '{read}')" for write, read in INCLUDED.items())
+    added = f"SELECT included.read FROM (VALUES {pairs}) AS included(write, read) WHERE included.write = ANY({wide})"
+    return f"{narrow} <@ ({wide} || ARRAY({added}))"
+
+
 def require(actor: Actor, scopes: Iterable[str]) -> None:
     """Raise `InsufficientScope` for a scope that the actor lacks: records that act for it need it too."""
     if missing := sorted(frozenset(scopes) - actor.scopes):

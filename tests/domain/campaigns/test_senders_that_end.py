@@ -308,6 +308,7 @@ async def test_a_campaign_goes_on_with_the_next_connection_of_its_user_and_appli
     services: Services, account: Opened, pool: Pool, begin: Begin, accept: Accept, leave: Run, *, ann: int
 ) -> None:
     first = await add_grant(pool, account.account_id, ann)
+    await OAUTH_GRANTS.change(pool, scopes=["campaigns:read"])
     await begin(first)
     await accept(1)
     second = await add_next_grant(pool, scopes=["campaigns:send"])
