@@ -57,6 +57,18 @@ async def test_an_instruction_that_templates_cannot_follow_is_refused_for_free(
     assert await entries(pool) == 1
 
 
+async def test_a_brief_whose_texts_would_take_too_many_parts_is_refused_for_free_without_an_ai(
+    api: httpx2.AsyncClient, pool: Pool
+) -> None:
+    long = "The café opens with crêpes, ĺ and " + "more dishes of the house, " * 36
+
+    answer = await api.post("/sms/generate", json={"description": long[:1000]})
+
+    assert refusal(answer)[:2] == (422, "brief_not_understood")
+    assert "SMS parts; the limit is 10" in answer.json()["error"]
+    assert await entries(pool) == 1
+
+
 async def test_copy_that_the_balance_does_not_cover_is_refused_with_402(
     http: httpx2.AsyncClient, new_account: Callable[..., Any], pool: Pool
 ) -> None:

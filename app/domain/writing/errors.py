@@ -8,8 +8,8 @@ CONNECT = "MESSAGING_AI_BASE_URL, MESSAGING_AI_API_KEY and MESSAGING_AI_MODEL"
 class BriefNotUnderstood(DomainError):
     """No AI is connected, and the template writer cannot follow the instructions. Nothing was debited.
 
-    State the facts, such as "20% off all haircuts this Friday", or have the operator [connect an
-    AI](operating.md#ai).
+    A brief with texts of more than 10 SMS parts is refused too. State the facts, such as "20% off all haircuts this
+    Friday", or have the operator [connect an AI](operating.md#ai).
     """
 
     code = "brief_not_understood"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from app.domain.kernel import smart_encoding, sms_parts
+from app.domain.writing.checking import faults
 from app.domain.writing.errors import BriefNotUnderstood
 from app.domain.writing.writer import ANSWERED, Brief, Kind, Written
 
@@ -140,15 +141,23 @@ class TemplateWriter:
     model: str | None = None
 
     def check(self, brief: Brief) -> None:
-        """Raise `BriefNotUnderstood` unless every sentence of the brief is a fact or a known instruction."""
-        if brief.kind is not Kind.reply:
-            _read(brief)
+        """Raise `BriefNotUnderstood` unless every sentence of the brief is a fact or a known instruction.
+
+        A brief of which every text would have a fault, such as one with too many SMS parts, is refused too.
+        """
+        if brief.kind is Kind.reply:
+            return
+        first, *others = [faults(text, brief) for text in _texts(brief)]
+        if first and all(others):
+            raise BriefNotUnderstood(reason=f"its text would have a fault: {first[0].rstrip('.')}")
 
     async def write(self, brief: Brief) -> Written:
         """Return `brief.count` texts, or the reply of the FAQ."""
-        if brief.kind is Kind.reply:
-            return _answer(brief)
-        return Written(list(islice(dict.fromkeys(_drafts(brief)), brief.count)))
+        return _answer(brief) if brief.kind is Kind.reply else Written(_texts(brief))
+
+
+def _texts(brief: Brief) -> Sequence[str]:
+    return list(islice(dict.fromkeys(_drafts(brief)), brief.count))
 
 
 def _answer(brief: Brief) -> Written:
