@@ -269,12 +269,13 @@ class DeliveryWorker:
         if reply.is_success:
             self.health.succeed(now)
             return DeliveryStatus.delivered, None
+        if delivery.is_test:
+            self.health.fail_test(now, self._dependencies.schedule)
+            return DeliveryStatus.failed, None
         self.health.fail(now, self._dependencies.schedule)
         retry_after = reply.retry_after if reply.status in BUSY else None
         wait = self._dependencies.schedule.wait(delivery.attempts + 1, retry_after)
-        if wait is None or delivery.is_test:
-            return DeliveryStatus.failed, None
-        return DeliveryStatus.pending, wait
+        return (DeliveryStatus.failed, None) if wait is None else (DeliveryStatus.pending, wait)
 
     def _headers(self, delivery: Due, now: datetime) -> Mapping[str, str]:
         at = int(now.timestamp())

@@ -50,6 +50,11 @@ class Health:
         if self.is_half_open or self.failures >= schedule.breaker_failures:
             self.trip(now, schedule)
 
+    def fail_test(self, now: datetime, schedule: Schedule) -> None:
+        """Open the breaker again if the failed test was the probe, as long as before; a failed test does not count."""
+        if self.is_half_open and not self.is_open(now):
+            self.open_until = now + schedule.breaker_wait(self.trips)
+
     def trip(self, now: datetime, schedule: Schedule) -> None:
         """Open the breaker, for longer after each consecutive trip; an already open breaker does not change."""
         if not self.is_open(now):

@@ -63,6 +63,44 @@ async def test_a_test_is_posted_before_waiting_deliveries_even_while_the_breaker
     assert harness.receiver.posts[-1].body["type"] == "message.inbound"
 
 
+async def test_failed_tests_do_not_count_for_the_breaker_and_the_time_without_success(harness: Harness) -> None:
+    harness.receiver.respond = status(500)
+    subscription = await harness.subscribe()
+    async with harness.at_work():
+        for _ in range(6):
+            async with harness.act() as unit:
+                await service.send_test(unit, subscription.id)
+        await until(lambda: harness.are_all("failed"))
+        await until(harness.is_at_rest)
+
+    found = await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "failures", "trips", "open_until", "failing_since")
+    assert found == (0, 0, None, None)
+    assert len(harness.receiver.posts) == 6
+
+
+async def test_a_failed_test_opens_the_breaker_again_for_no_longer_and_a_successful_one_closes_it(
+    harness: Harness,
+) -> None:
+    harness.pace(breaker_waits=(60, 600))
+    subscription = await harness.subscribe()
+    open_until = ahead(seconds=50)
+    await WEBHOOK_SUBSCRIPTIONS.change(harness.pool, failures=7, trips=1, open_until=open_until, failing_since=ago())
+    found = list[Any]()
+    async with harness.at_work():
+        for count, answer in enumerate((500, 200), 1):
+            harness.receiver.respond = status(answer)
+            async with harness.act() as unit:
+                await service.send_test(unit, subscription.id)
+            await harness.receiver.expect(count)
+            await until(harness.is_at_rest)
+            found.append(await WEBHOOK_SUBSCRIPTIONS.only(harness.pool, "failures", "trips", "open_until"))
+
+    (failures, trips, reopened), closed = found
+    assert (failures, trips) == (7, 1)
+    assert open_until < reopened < open_until + timedelta(seconds=100)
+    assert closed == (0, 0, None)
+
+
 async def test_a_test_of_an_event_that_is_not_subscribed_to_is_refused(harness: Harness) -> None:
     webhook = await endpoint(harness, "contact.created")
 
