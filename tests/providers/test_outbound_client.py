@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
@@ -230,6 +230,22 @@ async def test_a_peer_that_takes_too_long_is_given_up(answering: Answering) -> N
     assert (reply.status, reply.error, reply.address) == (None, PostError.timeout, "127.0.0.1")
     assert SHORT / 2 < reply.duration < LONG
     assert len(peer.requests) == 1
+
+
+async def test_a_slow_look_up_leaves_less_time_for_the_answer() -> None:
+    class SlowNames(Names):
+        async def look_up(self, host: str) -> Sequence[str]:
+            await asyncio.sleep(3 * SHORT)
+            return await super().look_up(host)
+
+    poster = open_poster(SlowNames(["127.0.0.1"]), timeout=10 * SHORT)
+
+    async with serve(say()) as peer:
+        reply = await poster.post(f"http://slow.example:{peer.port}/", HEADERS, b"")
+        await poster.close()
+
+    assert (reply.status, reply.error, len(peer.requests)) == (None, PostError.timeout, 1)
+    assert reply.duration < 12 * SHORT
 
 
 async def test_a_connection_that_was_made_while_this_process_was_held_up_is_used() -> None:

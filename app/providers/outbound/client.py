@@ -21,6 +21,9 @@ from app.providers.outbound.target import Target
 
 CONNECT_TIMEOUT = 5.0
 TIMEOUT = 15.0
+PHASES = 3
+"""The look-up, the connection with its handshake, and the answer: each may take its equal share of the time."""
+
 IDLE_LIMIT = 15.0
 IDLE_CONNECTIONS = 256
 ADDRESSES_TRIED = 3
@@ -36,8 +39,8 @@ class HttpClient:
     A name is looked up once for a request, every address must be allowed, and the one that was checked is the one
     connected to: Host, SNI and certificate stay those of the URL. Redirects are not followed, proxies of the
     environment are not used, and nothing that was written is written again: callers decide when to retry.
-    `connect_timeout` is for the look-up, and again for connection and handshake; `timeout` is for the answer, from when
-    the request was written.
+    `timeout` is for the whole exchange: the look-up takes at most `connect_timeout` and a third of it, connection and
+    handshake the same, and the answer may take the rest: at least a third, also after this process was blocked.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class HttpClient:
         seconds: float | None = None,
         kept: int = BODY_KEPT,
     ) -> Reply:
-        """Send one request; return at most `kept` bytes of the response, awaited for `seconds` or the usual timeout."""
+        """Send one request, within `seconds` or the usual timeout; return at most `kept` bytes of the response."""
         write = partial(_request, method, headers=headers, body=body)
         return await self._send(url, write, self._timeout if seconds is None else seconds, kept)
 
@@ -89,8 +92,9 @@ class HttpClient:
         try:
             target = self._guard.read(url)
             request = write(target)
-            connection = await self._acquire(target, min(seconds, self._connect_timeout))
-            answer = await connection.exchange(request, seconds, kept)
+            connection = await self._acquire(target, min(seconds / PHASES, self._connect_timeout))
+            left = max(seconds - (time.perf_counter() - started), seconds / PHASES)
+            answer = await connection.exchange(request, left, kept)
         except (InvalidUrl, ExchangeFailed) as failure:
             error = failure.error if isinstance(failure, ExchangeFailed) else PostError.invalid_url
             return Reply(None, error, connection.address if connection else "", time.perf_counter() - started)
