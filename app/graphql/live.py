@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Collection
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 
@@ -34,6 +34,7 @@ from app.graphql.jobs import Job
 from app.graphql.messages import Message
 from app.graphql.threads import Note, note_of
 
+IDS = ("job_id", "campaign_id", "note_id", "agent_id", "run_id")
 SHOWN_TOGETHER = 20
 """The maximum number of updates whose records are read in one transaction."""
 
@@ -221,6 +222,11 @@ class AgentUpdate(_InConversation):
 class JobProgressUpdate(Update):
     """The progress of a job."""
 
+    @strawberry.field(name="job_id", description="The id of the job, also after its deletion.")
+    def id_of_job(self) -> BigInt:
+        """Return the id."""
+        return cast(BigInt, self.job_id)
+
     @strawberry.field(
         graphql_type=Job | None,
         description="The job; null once it was deleted.",
@@ -234,6 +240,11 @@ class JobProgressUpdate(Update):
 @strawberry.type(description="A campaign was changed, or its recipients came to other states.")
 class CampaignUpdate(Update):
     """A campaign made progress."""
+
+    @strawberry.field(name="campaign_id", description="The id of the campaign, also after its deletion.")
+    def id_of_campaign(self) -> BigInt:
+        """Return the id."""
+        return cast(BigInt, self.campaign_id)
 
     @strawberry.field(
         graphql_type=Campaign | None,
@@ -368,11 +379,7 @@ def _typed(update: feed.Update) -> Update:
         conversation_id=_big(update.conversation_id),
         message_id=_big(update.message_id),
         actor_label=update.actor,
-        job_id=update.job_id,
-        campaign_id=update.campaign_id,
-        note_id=update.note_id,
-        agent_id=update.agent_id,
-        run_id=update.run_id,
+        **{name: getattr(update, name) for name in IDS},
     )
 
 
@@ -383,14 +390,9 @@ def _present(presence: Presence, position: int) -> Update:
         at=presence.at,
         contact_id=BigInt(presence.contact_id),
         conversation_id=BigInt(presence.conversation_id),
-        message_id=None,
         actor_label=presence.actor,
-        job_id=None,
-        campaign_id=None,
-        note_id=None,
-        agent_id=None,
-        run_id=None,
         typing=presence.typing,
+        **dict.fromkeys(("message_id", *IDS)),
     )
 
 

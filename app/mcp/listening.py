@@ -6,12 +6,17 @@ import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp_types import (
+    INVALID_PARAMS,
+    SubscriptionFilter,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+)
 
 from app.domain.kernel.errors import DomainError
 from app.mcp.selection import Caller
 from app.mcp.tools import Tools
-from app.mcp.updates import follow, remain
+from app.mcp.updates import find_followed, follow, remain
 
 
 async def listen(
@@ -19,19 +24,21 @@ async def listen(
 ) -> SubscriptionsListenResult:
     """Send the changes of resources that a client asked for, until it disconnects or its credential ends.
 
-    A stream for no resource is one of the account's live streams too. The stream shows the changes from now on, also
-    before its client is told that it has begun.
+    Only resources whose changes are sent are acknowledged. A stream for none is one of the account's live streams too.
+    The stream shows the changes from now on, also before its client is told that it has begun.
     """
     newest = await tools.services.feed.start(caller.actor.account_id, None)
     bus, refused = InMemorySubscriptionBus(), list[DomainError]()
     handler = ListenHandler(bus)
+    followed = find_followed(tools.resources, caller.actor, params.notifications.resource_subscriptions or ())
+    sent = params.model_copy(update={"notifications": SubscriptionFilter(resource_subscriptions=followed)})
 
     async def publish() -> None:
         try:
-            if not params.notifications.resource_subscriptions:
+            if not followed:
                 await remain(tools.services.live, caller)
                 return
-            async for uri in follow(tools.executor, caller, newest):
+            async for uri in follow(tools, caller, newest):
                 await bus.publish(ResourceUpdated(uri))
         except DomainError as error:
             refused.append(error)
@@ -40,7 +47,7 @@ async def listen(
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(publish)
-        result = await handler(context, params)
+        result = await handler(context, sent)
         tasks.cancel_scope.cancel()
         if not refused:
             return result

@@ -42,6 +42,11 @@ class CompiledResource:
         """Return whether the URI has variables."""
         return "uriTemplate" in self.entry
 
+    def uris_of(self, ids: Mapping[str, int]) -> Iterator[str]:
+        """Yield the URI of the resource with ids; nothing if its URIs have no variables, or others."""
+        if self.pattern.groupindex and self.pattern.groupindex.keys() <= ids.keys():
+            yield self.entry["uriTemplate"].format_map(ids)
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:

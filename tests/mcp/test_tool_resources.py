@@ -220,6 +220,46 @@ async def test_a_change_of_a_resource_is_told_to_its_listeners(
     assert (changed["method"], changed["params"]["uri"]) == ("notifications/resources/updated", uri)
 
 
+async def test_changes_of_contacts_campaigns_and_jobs_are_told_without_a_text(
+    served: Served, assistant: Assistant, scene: Scene, account: Opened
+):
+    contact = await assistant.call("create_contact", phone=PHONE)
+    campaign = await assistant.call("create_campaign", name="Spring", body="Hi", audience={"everyone": True})
+    await scene.dispatch()
+    job = await assistant.call("export_contacts")
+    uris = [f"sms://contacts/{contact['id']}", f"sms://campaigns/{campaign['id']}", f"sms://jobs/{job['job_id']}"]
+    told = list[str]()
+
+    async with listening(served, account.svc_key, *uris) as messages:
+        await within("the beginning", anext(messages))
+        await assistant.call("update_contact", contact_id=contact["id"], tags=["vip"])
+        await assistant.call("update_campaign", campaign_id=campaign["id"], name="Summer")
+        await scene.dispatch()
+        for _ in uris:
+            told.append((await within("a change", anext(messages)))["params"]["uri"])
+
+    assert sorted(told) == sorted(uris)
+
+
+async def test_only_resources_whose_changes_are_sent_are_acknowledged(
+    served: Served, with_scopes: Callable[..., Any], account: Opened
+):
+    narrow = await with_scopes("messages:read", "contacts:read")
+    asked = ["sms://contacts/7", "sms://contacts/07", "sms://contacts/x", "sms://conversations/7", "sms://account"]
+    asked += ["sms://templates/7", "sms://campaigns/7", "sms://jobs/7", "sms://no/7"]
+    acknowledged = list[list[str]]()
+
+    for key in (narrow.credential, account.svc_key):
+        async with listening(served, key, *asked) as messages:
+            begun = await within("the beginning", anext(messages))
+            acknowledged.append(begun["params"]["notifications"]["resourceSubscriptions"])
+
+    assert acknowledged == [
+        ["sms://contacts/7", "sms://jobs/7"],
+        ["sms://contacts/7", "sms://conversations/7", "sms://campaigns/7", "sms://jobs/7"],
+    ]
+
+
 async def test_a_stream_ends_with_its_credential(served: Served, services: Services, scene: Scene, account: Opened):
     await scene.receive("Hello")
     uri = f"sms://conversations/{await CONVERSATIONS.only(services, 'id')}"
