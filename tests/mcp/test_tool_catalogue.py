@@ -1,11 +1,15 @@
 """The catalogue of tools: names, words, hints, and the budget of tokens that its list may cost."""
 
+import re
+
 import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
 from app.domain.accounts.scopes import Scope
+from app.mcp import prompts
 from app.mcp.catalogue import CompiledTool, catalogue
+from app.mcp.prompts import PROMPTS, Prompt
 from app.mcp.server import INSTRUCTIONS
 from app.operations.surface import CATEGORIES
 
@@ -127,6 +131,31 @@ def test_every_tool_names_its_scopes():
 def test_the_service_ships_no_tool_of_a_test():
     own = ("test_ai_agent", "test_connection")
     assert [tool.name for tool in TOOLS if tool.name.startswith("test_") and tool.name not in own] == []
+
+
+@pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)
+def test_a_prompt_names_tools_and_what_they_take_and_return(prompt: Prompt):
+    words = set(re.findall(r"[a-z]+(?:_[a-z]+)+", re.sub(r"\{\w+\}", "", prompt.text)))
+    tools = [tool for tool in TOOLS if tool.name in words]
+    shown = " ".join(orjson.dumps([tool.entry["inputSchema"], tool.entry["outputSchema"]]).decode() for tool in tools)
+    known = {tool.name for tool in tools} | set(re.findall(r"\w+", shown))
+
+    assert sorted(words - known) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("draft_campaign", {"create_campaign", "preview_campaign"}),
+        ("weekly_report", {"get_delivery_rate", "spend_history"}),
+        ("onboarding", {"get_setup_status"}),
+    ],
+)
+def test_a_prompt_uses_the_tool_that_does_the_work(name: str, used: set[str]):
+    text = prompts.get(name).text
+
+    assert [tool for tool in used if tool not in text] == []
+    assert "page_info" not in text
 
 
 def test_the_instructions_are_short():
