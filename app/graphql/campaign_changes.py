@@ -8,6 +8,7 @@ import strawberry
 from app.domain.campaigns import audience, models, service, trial
 from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.graphql.campaigns import COST_LIMIT, MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core.context import Info, given
@@ -129,6 +130,21 @@ class CampaignChanges:
         description="Leave out contacts without a value of a placeholder."
     )
     max_credits: strawberry.Maybe[BigInt | None] = strawberry.field(description=MAX_CREDITS)
+    clear_phone_number_id: bool = strawberry.field(
+        default=False, description="True lets each text leave from the best number, as a null does."
+    )
+    clear_max_credits: bool = strawberry.field(default=False, description="True removes the limit, as a null does.")
+
+    def read(self) -> CampaignFields:
+        """Return the fields that the caller wrote or cleared; raise `InvalidInput`."""
+        values = {name: value for name, value in vars(self).items() if not name.startswith("clear_")}
+        written: dict[str, Any] = dict(given(values, CampaignFields))
+        if "audience" in written:
+            written["audience"] = written["audience"].read()
+        for name in ("phone_number_id", "max_credits"):
+            if getattr(self, f"clear_{name}") and written.setdefault(name, None) is not None:
+                raise InvalidInput(reason=f"{name} is both set and cleared.", field=f"clear_{name}")
+        return cast("CampaignFields", written)
 
 
 @strawberry.type
@@ -170,10 +186,7 @@ class CampaignMutation:
         ] = None,
     ) -> models.Campaign:
         """Change a draft."""
-        written: dict[str, Any] = dict(given(vars(changes), CampaignFields))
-        if "audience" in written:
-            written["audience"] = written["audience"].read()
-        return await service.update(info.context.unit, id, cast("CampaignFields", written), expected_version)
+        return await service.update(info.context.unit, id, changes.read(), expected_version)
 
     @strawberry.mutation(
         graphql_type=Campaign,

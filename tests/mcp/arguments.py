@@ -72,7 +72,7 @@ ALTERNATIVES = {
 def is_consistent(tool: str, arguments: Json) -> bool:
     """Return whether arguments that each fit the schema of a tool fit together."""
     has_one = tool not in ALTERNATIVES or len({*ALTERNATIVES[tool]} & arguments.keys()) == 1
-    if not has_one or {"scheduled_at", "local_at"} <= arguments.keys():
+    if not has_one or _is_cleared_and_set(arguments) or {"scheduled_at", "local_at"} <= arguments.keys():
         return False
     match tool:
         case "bulk_tag":
@@ -85,6 +85,10 @@ def is_consistent(tool: str, arguments: Json) -> bool:
             return "segment_id" not in arguments or not {"search", "stage", "status", "tag"} & arguments.keys()
         case _:
             return True
+
+
+def _is_cleared_and_set(arguments: Json) -> bool:
+    return any(arguments.get(f"clear_{name}") and name in arguments for name in ("max_credits", "phone_number_id"))
 
 
 def value_of(name: str, schema: Json) -> SearchStrategy[Any]:

@@ -8,8 +8,10 @@ import pytest
 
 from app.domain.onboarding.service import Opened
 from app.services import Services
+from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
+from tests.factories.numbers import PHONE_NUMBERS
 from tests.mcp.assistants import Assistant, read_event
 
 pytestmark = pytest.mark.anyio
@@ -123,3 +125,19 @@ async def test_the_messages_of_a_conversation_that_is_not_there_are_not_found(as
     refused = await assistant.call("get_messages", conversation_id=404)
 
     assert refused == ("not_found", None, "No conversation with id 404.")
+
+
+async def test_a_limit_and_a_number_of_a_campaign_are_cleared(assistant: Assistant, services: Services):
+    number_id = min(await PHONE_NUMBERS.read(services, "id"))
+    limits = {"phone_number_id": number_id, "max_credits": 5}
+    campaign_id = (await assistant.call("create_campaign", name="Spring", body="Hi", **limits))["id"]
+    found = list[Any]()
+
+    for clear in ({}, {"clear_max_credits": True}, {"clear_phone_number_id": True, "clear_max_credits": False}):
+        await assistant.call("update_campaign", campaign_id=campaign_id, **clear)
+        found.append(await CAMPAIGNS.only(services, "phone_number_id", "max_credits"))
+    refused = await assistant.call("update_campaign", campaign_id=campaign_id, clear_max_credits=True, max_credits=9)
+
+    assert found == [(number_id, 5), (number_id, None), (None, None)]
+    assert refused == ("invalid_input", "clear_max_credits", "max_credits is both set and cleared.")
+    assert await CAMPAIGNS.only(services, "phone_number_id", "max_credits") == (None, None)
