@@ -11,6 +11,8 @@ MAX_BYTES = 25_000
 LIMIT = "limit"
 """The variable with the size of a page."""
 
+OFFSET = "offset"
+
 MARGIN = 0.9
 
 Page = Callable[[int], Awaitable[Json]]
@@ -33,13 +35,16 @@ async def fit(tool: CompiledTool, result: Json, page: Page) -> tuple[Json, str |
         is_paged = tool.operation.reads_only and LIMIT in tool.operation.variables
         result = await page(fewer) if is_paged else {**result, name: result[name][:fewer]}
         size = len(orjson.dumps(result))
-    return result, _hint(name, len(result[name]), total if total is not None else length, "page_info" in result)
+    more = _continuation(tool) if "page_info" in result else "Ask for less."
+    shown, whole = len(result[name]), total if total is not None else length
+    return result, f"Cut at {MAX_BYTES:,} bytes: {shown} of {whole} {name}. {more}"
 
 
 def _list_of(result: Json) -> str | None:
     return next((name for name, value in result.items() if isinstance(value, list)), None)
 
 
-def _hint(name: str, shown: int, total: int, is_paged: bool) -> str:
-    more = "For the next ones call again with `after`: page_info.end_cursor." if is_paged else "Ask for less."
-    return f"Cut at {MAX_BYTES:,} bytes: {shown} of {total} {name}. {more}"
+def _continuation(tool: CompiledTool) -> str:
+    """Return how to read on. An offset would skip texts after the cursor too."""
+    without = ", without `offset`" if OFFSET in tool.operation.variables else ""
+    return f"For the next ones call again with `after`: page_info.end_cursor{without}."

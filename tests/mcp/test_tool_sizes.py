@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
+from app.domain.carriers.carrier import InboundMessage
 from app.domain.onboarding.service import Opened
 from app.mcp.sizes import MAX_BYTES
 from app.services import Services
@@ -40,6 +41,23 @@ async def test_a_list_is_cut_at_a_page_and_the_cursor_leads_on(
             break
 
     assert (len(seen), len(set(seen))) == (120, 120)
+
+
+async def test_texts_after_a_cut_and_an_offset_are_all_read_as_the_hint_says(
+    assistant: Assistant, services: Services, account: Opened
+):
+    for number in range(50):
+        text = InboundMessage(f"in-{number}", "+12025550143", account.phone_number, "x" * 600)
+        await services.inbox.receive("sandbox", text)
+
+    first = await assistant.ask("tools/call", {"name": "get_message_logs", "arguments": {"limit": 50, "offset": 5}})
+    page = first["structuredContent"]
+    hint = first["content"][1]["text"]
+    after = page["page_info"]["end_cursor"]
+    rest = await assistant.call("get_message_logs", limit=50, after=after)
+
+    assert hint.endswith("call again with `after`: page_info.end_cursor, without `offset`.")
+    assert rest["messages"][0]["id"] == page["messages"][-1]["id"] - 1
 
 
 async def test_a_list_without_pages_is_cut_as_well(assistant: Assistant, services: Services, account: Opened):
