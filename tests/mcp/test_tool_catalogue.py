@@ -158,5 +158,13 @@ def test_a_prompt_uses_the_tool_that_does_the_work(name: str, used: set[str]):
     assert "page_info" not in text
 
 
+@pytest.mark.parametrize("category", sorted(set(CATEGORIES) - {"messaging", "billing", "system"}))
+def test_the_instructions_name_the_records_of_each_category(category: str):
+    records = {"phone_numbers": "numbers", "ai_agents": "AI agents"}.get(category, category.replace("_", " "))
+
+    assert records in INSTRUCTIONS
+    assert all(each in INSTRUCTIONS for each in ("templates", "automations"))
+
+
 def test_the_instructions_are_short():
     assert len(INSTRUCTIONS) <= 1024
