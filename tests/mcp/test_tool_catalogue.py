@@ -124,6 +124,12 @@ def test_a_tool_that_sends_texts_asks_for_consent():
     assert unasked == ["cancel_campaign"]  # it ends the sending
 
 
+def test_the_tools_after_which_texts_may_leave_reach_out_of_the_service():
+    reaching = {tool.name for tool in TOOLS if tool.entry["annotations"]["openWorldHint"]}
+
+    assert {"send_sms", "send_campaign", "enroll_in_drip_sequence", "set_status", "set_automation_status"} <= reaching
+
+
 def test_every_tool_names_its_scopes():
     assert [tool.name for tool in TOOLS if not tool.scopes] == []
 
