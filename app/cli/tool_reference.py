@@ -61,7 +61,7 @@ def _rows(schema: Json, definitions: Json, prefix: str = "") -> Iterator[str]:
 
 
 def _hints(tool: CompiledTool) -> str:
-    if tool.operation.reads_only:
+    if tool.reads_only:
         return "Reads only."
     hints = tool.entry["annotations"]
     told = [

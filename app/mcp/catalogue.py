@@ -49,6 +49,11 @@ class CompiledTool:
         return self.operation.name
 
     @property
+    def reads_only(self) -> bool:
+        """Return whether a call changes nothing, except that it may make the job of its answer."""
+        return self.operation.reads_only or self.announcement.reads_only
+
+    @property
     def scopes(self) -> frozenset[str]:
         """Return the scopes that a call needs."""
         return self.operation.scopes | (self.preview.scopes if self.preview else frozenset())
@@ -146,7 +151,7 @@ def _entry(operation: Operation, tool: Tool) -> Json:
         "inputSchema": accepts,
         "outputSchema": _outlined(operation.answers),
         "annotations": {
-            "readOnlyHint": operation.reads_only,
+            "readOnlyHint": operation.reads_only or tool.reads_only,
             "destructiveHint": tool.destructive,
             "idempotentHint": tool.idempotent or operation.reads_only,
             "openWorldHint": tool.open_world,

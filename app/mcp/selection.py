@@ -26,7 +26,7 @@ class Selection:
 
     def has(self, tool: CompiledTool) -> bool:
         """Return whether a tool is selected."""
-        is_readable = tool.operation.reads_only or not self.reads_only
+        is_readable = tool.reads_only or not self.reads_only
         return is_readable and tool.announcement.category in self.toolsets
 
     def confirms(self, tool: CompiledTool) -> bool:

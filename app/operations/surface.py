@@ -72,14 +72,15 @@ class Tool:
 
     `confirmation` is the question to a person before the tool runs, with variables and fields of the query `preview`
     as `{name}`; `confirm` is `always`, or `on_request` of a connection. With `dry_run`, the tool runs in a transaction
-    that is rolled back before the question. `link` is the URI of a resource with members of the answer. `aliases` are
-    names that are called but not listed.
+    that is rolled back before the question. `reads_only` is for a mutation that makes only the job of its answer.
+    `link` is the URI of a resource with members of the answer. `aliases` are names that are called but not listed.
     """
 
     title: str
     category: str
     destructive: bool = False
     idempotent: bool = False
+    reads_only: bool = False
     open_world: bool = False
     confirmation: str | None = None
     confirm: str = "always"
@@ -134,8 +135,8 @@ def check_tool(tool: Tool | None, variables: Mapping[str, Variable], *, reads_on
     """Raise `InvalidDocument` for an invalid tool."""
     if tool is None:
         return
-    if reads_only and (tool.destructive or tool.confirmation):
-        raise InvalidDocument("a tool that is a query changes nothing: it is not destructive and asks for nothing")
+    if (reads_only or tool.reads_only) and (tool.destructive or tool.confirmation):
+        raise InvalidDocument("a tool that only reads changes nothing: it is not destructive and asks for nothing")
     unknown = [name for name in _PLACEHOLDER.findall(tool.confirmation or "") if name not in variables]
     if unknown and not tool.preview:
         raise InvalidDocument(f"the confirmation has {{{unknown[0]}}}, but the operation has no variable ${unknown[0]}")

@@ -131,6 +131,7 @@ async def test_a_connection_that_only_reads_cannot_send(
     assert [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]] == []
     assert (await assistant.post("tools/call", SEND)).json()["error"]["code"] == -32602
     assert await MESSAGES.count(services) == 0
+    assert (await assistant.call("export_contacts"))["status"] == "waiting"
 
 
 async def test_an_unknown_toolset_is_refused_with_the_known_ones(assistant: Assistant):

@@ -130,6 +130,13 @@ def test_the_tools_after_which_texts_may_leave_reach_out_of_the_service():
     assert {"send_sms", "send_campaign", "enroll_in_drip_sequence", "set_status", "set_automation_status"} <= reaching
 
 
+def test_an_export_only_reads():
+    reading = {tool.name for tool in TOOLS if tool.entry["annotations"]["readOnlyHint"]}
+
+    assert reading - {tool.name for tool in TOOLS if tool.operation.reads_only} == {"export_contacts"}
+    assert len(reading) == 31
+
+
 def test_every_tool_names_its_scopes():
     assert [tool.name for tool in TOOLS if not tool.scopes] == []
 

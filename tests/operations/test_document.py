@@ -220,7 +220,7 @@ GET = "query get_contact($id: BigInt!) @rest(method: GET, path: {path}) {{ conta
         ),
         (
             'query q @tool(title: "T", category: contacts, destructive: true) { contacts { total_count } }',
-            "a tool that is a query changes nothing",
+            "a tool that only reads changes nothing",
         ),
     ],
 )
