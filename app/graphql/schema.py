@@ -22,6 +22,7 @@ from app.graphql.campaign_previews import CampaignPreviewQuery
 from app.graphql.campaign_results import CampaignResultsQuery
 from app.graphql.campaigns import CampaignQuery
 from app.graphql.carrier_connections import CarrierConnectionMutation, CarrierConnectionQuery
+from app.graphql.connection_tests import ConnectionTestQuery
 from app.graphql.consents import ConsentQuery
 from app.graphql.contact_lists import ContactListQuery
 from app.graphql.contact_timelines import ContactTimelineQuery
@@ -72,6 +73,7 @@ FRAGMENTS = Path(__file__).parent / "fragments"
 @strawberry.type(description="Queries.")
 class Query(
     AccountQuery,
+    ConnectionTestQuery,
     ApiKeyQuery,
     AuditQuery,
     SessionQuery,

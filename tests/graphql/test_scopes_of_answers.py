@@ -45,6 +45,7 @@ READING = {
     "CampaignUpdate": "messages:read",
     "ContactUpdate": "messages:read",
     "ConnectedCrm": "webhooks:manage",
+    "ConnectionTest": "account:read",
     "Consent": "contacts:read",
     "Contact": "contacts:read",
     "ContactTag": "contacts:read",

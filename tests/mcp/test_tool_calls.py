@@ -1,6 +1,7 @@
 """Calls of tools: results, errors in the words of the other surfaces, and no effect of a refused call."""
 
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import httpx2
@@ -77,6 +78,14 @@ async def test_a_null_counts_as_left_out(assistant: Assistant):
     found = await assistant.call("search_contacts", search=None, stage=None, after=None)
 
     assert found == {"contacts": [], "total_count": 0, "page_info": {"has_next_page": False, "end_cursor": None}}
+
+
+async def test_the_test_of_a_connection_names_the_version_and_the_scopes(assistant: Assistant, account: Opened):
+    answer = await assistant.call("test_connection")
+
+    assert (answer["ok"], answer["version"]) == (True, version("messaging"))
+    assert (answer["company_name"], answer["email"]) == ("Blue Door", account.email)
+    assert "messages:send" in answer["scopes"]
 
 
 async def test_an_alias_is_called_but_not_listed(assistant: Assistant):
