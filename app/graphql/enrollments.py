@@ -1,5 +1,6 @@
 """Enrollments in drip sequences, as the contract shows them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -8,6 +9,7 @@ import strawberry
 from app.domain.contacts import queries as contacts
 from app.domain.contacts import service as contact_service
 from app.domain.kernel import idempotency
+from app.domain.kernel.errors import DomainError, InvalidInput
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.paging import Page
 from app.domain.messages.errors import ConsentNotAttested
@@ -16,7 +18,7 @@ from app.domain.sequences.models import EnrollmentStatus
 from app.graphql.actors import Actor, actor_of
 from app.graphql.contacts import PHONE, Contact
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import guarded
+from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.idempotency import IdempotencyKey
 from app.graphql.core.loading import Load
@@ -103,6 +105,26 @@ class Enrolled:
     next_send_at: datetime = strawberry.field(description="The time at which the next step is due.")
     already_enrolled: bool = strawberry.field(description="True if the contact already had an active enrollment in it.")
 
+    @classmethod
+    def of(cls, done: enrollments.Enrolled) -> "Enrolled":
+        """Return an enrollment as it is shown."""
+        return cls(
+            enrollment_id=BigInt(done.enrollment_id),
+            contact_id=BigInt(done.contact_id),
+            sequence_id=BigInt(done.sequence_id),
+            sequence_name=done.sequence_name,
+            next_send_at=done.next_send_at,
+            already_enrolled=done.already,
+        )
+
+
+@strawberry.type(description="Enrollments in a drip sequence, and the reasons for which other contacts have none.")
+class EnrolledContacts:
+    """The result of the enrollment of several contacts."""
+
+    enrollments: list[Enrolled] = strawberry.field(description="The enrollments.")
+    problems: list[str] = strawberry.field(description="For each contact that is not enrolled, the reason.")
+
 
 @strawberry.type
 class EnrollmentQuery:
@@ -188,6 +210,54 @@ class EnrollmentMutation:
         return Enrolled(**answer)
 
     @strawberry.mutation(
+        description=(
+            "Enroll up to 100 contacts in a drip sequence, and return their enrollments; active ones do not change. "
+            "One contact, by contact_id or phone, is refused as by enroll; of several, refused ones are problems. The "
+            "caller certifies that each person gave prior express written consent to be texted, which is recorded. "
+            "For more contacts use bulk_enroll."
+        ),
+        directives=guarded(
+            "campaigns:send",
+            "api_consent_attested_required",
+            "conflict",
+            "contact_dnd",
+            "contact_opted_out",
+            "invalid_phone",
+            "not_found",
+        ),
+    )
+    async def enroll_contacts(
+        self,
+        info: Info,
+        sequence_id: SequenceId,
+        consent_attested: Annotated[
+            bool | None, strawberry.argument(description="True certifies the consent of each person; needed.")
+        ] = None,
+        contact_id: Annotated[
+            BigInt | None, strawberry.argument(description="The contact's id, or give phone or contact_ids.")
+        ] = None,
+        phone: Annotated[str | None, strawberry.argument(description=f"The contact's phone. {PHONE}")] = None,
+        contact_ids: Annotated[
+            list[BigInt] | None,
+            strawberry.argument(
+                description="The ids of several contacts.",
+                directives=[Constraint(min_items=1, max_items=enrollments.MAX_AT_ONCE)],
+            ),
+        ] = None,
+    ) -> EnrolledContacts:
+        """Enroll contacts."""
+        unit = info.context.unit
+        if consent_attested is not True:
+            raise ConsentNotAttested()
+        if contact_ids is None:
+            contact = await contact_service.get(unit, contact_id, phone, id_field="contact_id")
+            done = await enrollments.enroll(unit, sequence_id, contact.id)
+            return EnrolledContacts(enrollments=[Enrolled.of(done)], problems=[])
+        if contact_id is not None or phone is not None:
+            raise InvalidInput(reason="Give contact_ids, contact_id or phone, not two of them.", field="contact_ids")
+        return _shown(await enrollments.enroll_many(unit, sequence_id, list(dict.fromkeys(contact_ids))))
+
+    @strawberry.mutation(
         graphql_type=Enrollment,
         description="End an enrollment before its last step, and return it. One that has ended stays as it is.",
         directives=guarded("campaigns:send", "not_found"),
@@ -228,3 +298,9 @@ class EnrollmentMutation:
     async def resume_enrollment(self, info: Info, enrollment_id: EnrollmentId) -> models.Enrollment:
         """Resume an enrollment."""
         return await enrollments.resume(info.context.unit, enrollment_id)
+
+
+def _shown(outcomes: Mapping[int, enrollments.Enrolled | DomainError]) -> EnrolledContacts:
+    done = [each for each in outcomes.values() if not isinstance(each, DomainError)]
+    problems = [f"Contact {id}: {each}" for id, each in outcomes.items() if isinstance(each, DomainError)]
+    return EnrolledContacts(enrollments=[Enrolled.of(each) for each in done], problems=problems)

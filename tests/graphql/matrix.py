@@ -150,6 +150,11 @@ ARGUMENTS: dict[str, Callable[[dict[str, int]], dict[str, Any]]] = {
     "update_sequence": lambda ids: {"id": ids["sequence"], "changes": {"name": "Renamed"}},
     "update_sequence_status": lambda ids: {"id": ids["sequence"], "status": "paused"},
     "enroll": lambda ids: {"sequence_id": ids["other_sequence"], "contact_id": ids["contact"]},
+    "enroll_contacts": lambda ids: {
+        "sequence_id": ids["other_sequence"],
+        "contact_ids": [ids["contact"]],
+        "consent_attested": True,
+    },
     **dict.fromkeys(("unenroll", "pause_enrollment"), lambda ids: {"enrollment_id": ids["enrollment"]}),
     "resume_enrollment": lambda ids: {"enrollment_id": ids["paused_enrollment"]},
     "template": lambda ids: {"id": ids["template"]},

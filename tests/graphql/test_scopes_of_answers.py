@@ -170,6 +170,7 @@ RESULTS = {
     "DeletedContact",
     "EndedSessions",
     "Enrolled",
+    "EnrolledContacts",
     "ExportLink",
     "GeneratedCopy",
     "MeasuredText",

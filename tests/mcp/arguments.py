@@ -65,6 +65,7 @@ ALTERNATIVES = {
     "bulk_tag": ("contact_ids", "segment_id"),
     "bulk_assign": ("contact_ids", "segment_id"),
     "preview_segment": ("segment_id", "filter"),
+    "enroll_in_drip_sequence": ("contact_id", "phone", "contact_ids"),
 }
 """The parameters of a tool of which a call gives one."""
 

@@ -13,6 +13,7 @@ from tests.factories.campaigns import CAMPAIGNS
 from tests.factories.contacts import CONTACTS
 from tests.factories.messages import MESSAGES
 from tests.factories.numbers import PHONE_NUMBERS
+from tests.factories.sequences import SEQUENCE_ENROLLMENTS
 from tests.mcp.assistants import Assistant, read_event
 
 pytestmark = pytest.mark.anyio
@@ -134,6 +135,43 @@ async def test_the_messages_of_a_conversation_that_is_not_there_are_not_found(as
     refused = await assistant.call("get_messages", conversation_id=404)
 
     assert refused == ("not_found", None, "No conversation with id 404.")
+
+
+@pytest.fixture
+async def sequence_id(assistant: Assistant) -> int:
+    """Provide the id of a drip sequence."""
+    return (await assistant.call("create_drip_sequence", name="Hello", steps=[{"delay_minutes": 60, "body": "Hi"}]))[
+        "id"
+    ]
+
+
+async def test_several_contacts_are_enrolled_in_one_call(assistant: Assistant, services: Services, sequence_id: int):
+    ids = [(await assistant.call("create_contact", phone=f"+1202555014{number}"))["id"] for number in range(3)]
+    await CONTACTS.where(id=ids[2]).change(services, dnd_sms=True)
+    call = {"sequence_id": sequence_id, "contact_ids": [*ids, 404, ids[0]]}
+
+    refused = await assistant.call("enroll_in_drip_sequence", **call, consent_attested=False)
+    before = await SEQUENCE_ENROLLMENTS.count(services)
+    answer = await assistant.call("enroll_in_drip_sequence", **call, consent_attested=True)
+    again = await assistant.call("enroll_in_drip_sequence", **call, consent_attested=True)
+
+    assert (refused[0], before) == ("api_consent_attested_required", 0)
+    assert [each["contact_id"] for each in answer["enrollments"]] == ids[:2]
+    assert [problem.partition(":")[0] for problem in answer["problems"]] == [f"Contact {ids[2]}", "Contact 404"]
+    assert [each["already_enrolled"] for each in again["enrollments"]] == [True, True]
+    assert await SEQUENCE_ENROLLMENTS.read(services, "contact_id") == ids[:2]
+
+
+@pytest.mark.parametrize("others", [{"contact_id": 1}, {"phone": PHONE}])
+async def test_one_contact_and_several_are_not_enrolled_together(
+    assistant: Assistant, services: Services, sequence_id: int, others: dict[str, Any]
+):
+    call = {"sequence_id": sequence_id, "contact_ids": [1], "consent_attested": True}
+
+    refused = await assistant.call("enroll_in_drip_sequence", **call, **others)
+
+    assert refused[:2] == ("invalid_input", "contact_ids")
+    assert await SEQUENCE_ENROLLMENTS.count(services) == 0
 
 
 async def test_a_limit_and_a_number_of_a_campaign_are_cleared(assistant: Assistant, services: Services):

@@ -19,7 +19,7 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import loading
 from app.domain.contacts import queries as contacts
 from app.domain.contacts.models import Contact
-from app.domain.kernel.errors import Conflict, DomainError, InvalidInput
+from app.domain.kernel.errors import Conflict, DomainError, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.eligibility import gates
 from app.domain.messages.eligibility.facts import HandoffFacts
@@ -37,6 +37,8 @@ REMOVED = "removed"
 """The exit reason of an enrollment that the account ends."""
 
 LONGEST_PAUSE = timedelta(days=365)
+MAX_AT_ONCE = 100
+"""The maximum number of contacts that one transaction enrolls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,14 @@ async def enroll(unit: UnitOfWork, sequence_id: int, contact_id: int) -> Enrolle
 async def enroll_many(
     unit: UnitOfWork, sequence_id: int, contact_ids: List[int]
 ) -> Mapping[int, Enrolled | DomainError]:
-    """Enroll contacts like `enroll`; return for each that exists its enrollment, or the error that refuses it."""
-    return await _enroll(unit, sequence_id, await loading.lock_many(unit, Contact.id.in_(contact_ids)))
+    """Enroll contacts like `enroll`; return for each its enrollment, or the error that refuses it, in their order.
+
+    Raises `InvalidInput` for no contacts and for more than `MAX_AT_ONCE`.
+    """
+    if not 0 < len(contact_ids) <= MAX_AT_ONCE:
+        raise InvalidInput(reason=f"contact_ids must be 1 to {MAX_AT_ONCE}.", field="contact_ids")
+    found = await _enroll(unit, sequence_id, await loading.lock_many(unit, Contact.id.in_(contact_ids)))
+    return {id: found.get(id) or NotFound(kind="contact", id=id) for id in contact_ids}
 
 
 async def unenroll(unit: UnitOfWork, enrollment_id: int) -> Enrollment:
