@@ -9,6 +9,7 @@ import orjson
 import pytest
 from standardwebhooks import WebhookVerificationError
 
+from app.domain.webhooks.service import MAX_SUBSCRIPTIONS
 from tests.domain.webhooks.harness import Harness
 from tests.domain.webhooks.receivers import Post
 from tests.node import NODE, install
@@ -33,6 +34,10 @@ console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(read)));
 def example(language: str) -> str:
     [found] = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     return found
+
+
+def test_the_page_states_how_many_webhooks_an_account_can_have() -> None:
+    assert f"at most {MAX_SUBSCRIPTIONS} webhooks of both kinds" in PAGE
 
 
 @pytest.fixture
