@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 import structlog
 
+from app.bootstrap.late import late_jobs
 from app.bootstrap.secrets import derive
 from app.bootstrap.services import open_services
 from app.db import schema
@@ -156,6 +157,7 @@ async def open_jobs(settings: Settings, notifier: Notifier) -> AsyncGenerator[Se
         yield [
             *_handoff_jobs(services.handoff),
             Job("receipts", services.receipts.match, services.receipts.due),
+            *late_jobs(services, SELDOM),
             Job("sequences", drip.run, drip.due),
             *_campaign_jobs(services),
             *_integration_jobs(services),

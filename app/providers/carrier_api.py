@@ -107,6 +107,14 @@ class CarrierApi:
         """Return the answer to a question; raise as `read_answer` does."""
         return read_answer(await self.call("GET", path, kept=LIST_KEPT))
 
+    async def read_if_known(self, path: str) -> Record | None:
+        """Return an object; None where the carrier refuses the request by a 4xx, as it does for one it does not have.
+
+        Raise as `read` does for any other answer, a refusal of the caller too.
+        """
+        reply = await self.call("GET", path)
+        return None if _refuses_request(reply) else read_answer(reply)
+
     async def delete(self, path: str) -> Reply:
         """Delete an object; raise `ConnectionError` unless the carrier deletes it, or refuses that by a 4xx.
 

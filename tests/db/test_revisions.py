@@ -62,6 +62,18 @@ INSERT INTO carrier_ids (carrier, provider_message_id, direction, message_id, pa
 """
 """The ids of the parts of a message, and those of one that is gone."""
 
+AGED = """
+INSERT INTO accounts (id, company_name, rate) VALUES (1, 'Blue Door', 0.01);
+INSERT INTO contacts (id, account_id, phone) VALUES (1, 1, '+12025550143');
+INSERT INTO conversations (id, account_id, contact_id, last_message_at) VALUES (1, 1, 1, 'epoch');
+INSERT INTO messages (id, account_id, contact_id, conversation_id, direction, from_number, to_number, body, status,
+  purpose, segments, encoding, carrier, actor, created_at)
+SELECT id, 1, 1, 1, 'outbound', '+15002000001', '+12025550143', 'Hi', 'sent', 'transactional', 1, 'gsm7', 'main', '',
+  now() - hours * interval '1 hour'
+FROM (VALUES {rows}) AS n(id, hours);
+"""
+"""Messages that are some hours old."""
+
 
 @pytest.mark.parametrize("path", LATER, ids=REVISIONS)
 def test_a_migration_first_bounds_its_waits_for_locks(path: Path) -> None:
@@ -151,6 +163,24 @@ async def test_the_ids_of_parts_that_are_left_of_messages_are_deleted(empty_url:
     rows = await connection.fetch("SELECT provider_message_id FROM carrier_ids ORDER BY 1")
     await connection.close()
     assert [row["provider_message_id"] for row in rows] == ["there-1", "there-2", "whole"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "last_id"),
+    [("(3, 90), (8, 73), (9, 71), (20, 1)", 8), ("(3, 90)", 3), ("(9, 1)", 0)],
+)
+async def test_late_reports_are_sought_from_the_messages_of_the_last_three_days(
+    empty_url: str, rows: str, last_id: int
+) -> None:
+    await move(empty_url, command.upgrade, "0091")
+    await execute(empty_url, AGED.format(rows=rows))
+
+    await move(empty_url, command.upgrade, "0092")
+
+    reader = await asyncpg.connect(empty_url)
+    found = await reader.fetch("SELECT last_id FROM message_marks")
+    await reader.close()
+    assert [row["last_id"] for row in found] == [last_id]
 
 
 async def test_a_migration_that_cannot_lock_a_table_ends_and_is_run_again(

@@ -13,6 +13,7 @@ from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago, open_pool
 OF_THE_SERVICE = frozenset(
     {
         "erased_texts",
+        "message_marks",
         "oauth_requests",
         "oauth_signing_keys",
         "smpp_deliveries",
@@ -65,6 +66,7 @@ PLAIN: Mapping[str, dict[str, Any]] = {
     "phone_numbers": {"is_primary": False, "status": "active"},
     "sequence_enrollments": {"status": "exited"},
     "sequences": {"exit_stages": ["won"], "window_days": ["monday"]},
+    "status_queries": {"carrier": "sandbox"},
     "suppressions": {"scope_type": "account"},
     "users": {"role": "member", "removed_at": None},
     "automations": {"status": "paused"},

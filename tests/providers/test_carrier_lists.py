@@ -1,6 +1,7 @@
 """Finding and deleting messages at Twilio and Telnyx."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -11,9 +12,13 @@ from app.domain.carriers.carrier import (
     CallbackRequest,
     CarriedMessage,
     CarrierAccount,
+    CarrierBusy,
     CarrierNumber,
+    Charge,
     ConnectionRefused,
     FailureCode,
+    Receipt,
+    ReceiptStatus,
     Rejected,
 )
 from tests.providers.carrier_apis import ACCOUNT, MESSAGE, OPEN, PUBLIC_URL, reply, served, telnyx, twilio
@@ -284,3 +289,99 @@ def test_the_time_of_a_signature_is_that_of_the_carrier() -> None:
 
     assert telnyx().find_signing_time(request) == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
     assert (telnyx().find_signing_time(nonsense), twilio().find_signing_time(request)) == (None, None)
+
+
+CARRIED = CarriedMessage(7, SID)
+
+
+def twilio_message(**fields: Any) -> bytes:
+    return reply(200, orjson.dumps(listed(**fields)))
+
+
+def telnyx_message(status: str, **fields: Any) -> bytes:
+    url = f"{PUBLIC_URL}/carriers/telnyx/status?reference=7"
+    cost = {"amount": "0.0051", "currency": "USD"}
+    to = [{"phone_number": MESSAGE.to_number, "status": status}]
+    said = {"id": SID, "to": to, "webhook_url": url, "parts": 2, "cost": cost, "errors": [], **fields}
+    return reply(200, orjson.dumps({"data": said}))
+
+
+async def ask(kind: str, answering: Answering) -> tuple[Receipt | None, str]:
+    """Ask for the status of the message; return the receipt and the first line of the question."""
+    async with served(kind, answering) as (carrier, peer):
+        assert carrier.capabilities.answers_status_queries
+        receipt = await carrier.query_status(CARRIED)
+    return receipt, peer.requests[0][0].partition(" HTTP")[0]
+
+
+async def test_twilio_is_asked_for_a_message_by_its_sid() -> None:
+    said = twilio_message(status="undelivered", error_code=30003, price="-0.00790", price_unit="USD")
+
+    receipt, asked = await ask("twilio", say(said))
+
+    charge = Charge(Decimal("0.00790"), "USD")
+    failed = ReceiptStatus.failed
+    assert receipt == Receipt(SID, failed, "undelivered", FailureCode.unreachable, "30003", parts=1, charge=charge)
+    assert asked == f"GET /2010-04-01/Accounts/{ACCOUNT}/Messages/{SID}.json"
+
+
+async def test_telnyx_is_asked_for_a_message_by_its_id() -> None:
+    said = telnyx_message("delivery_failed", errors=[{"code": "40001"}])
+
+    receipt, asked = await ask("telnyx", say(said))
+
+    charge = Charge(Decimal("0.0051"), "USD")
+    about = {"reference": 7, "parts": 2, "charge": charge}
+    failed = ReceiptStatus.failed
+    assert receipt == Receipt(SID, failed, "delivery_failed", FailureCode.landline, "40001", **about)
+    assert asked == f"GET /messages/{SID}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "status"),
+    [
+        ("twilio", twilio_message(status="delivered"), ReceiptStatus.delivered),
+        ("twilio", twilio_message(status="sent"), ReceiptStatus.sent),
+        ("twilio", twilio_message(status="queued"), ReceiptStatus.pending),
+        ("telnyx", telnyx_message("delivered"), ReceiptStatus.delivered),
+        ("telnyx", telnyx_message("sent"), ReceiptStatus.sent),
+        ("telnyx", telnyx_message("delivery_unconfirmed"), ReceiptStatus.unconfirmed),
+    ],
+)
+async def test_the_present_status_of_a_message_is_that_of_a_callback(
+    kind: str, said: bytes, status: ReceiptStatus
+) -> None:
+    receipt, _ = await ask(kind, say(said))
+
+    assert receipt is not None
+    assert (receipt.status, receipt.code) == (status, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("twilio", reply(404, b'{"code": 20404}')),
+        ("twilio", twilio_message(status="other")),
+        ("twilio", twilio_message(sid=None)),
+        ("telnyx", reply(404, b'{"errors": [{"code": "10005"}]}')),
+        ("telnyx", telnyx_message("other")),
+        ("telnyx", reply(200, b"{}")),
+    ],
+)
+async def test_a_message_that_a_carrier_does_not_know_has_no_status(kind: str, said: bytes) -> None:
+    assert (await ask(kind, say(said)))[0] is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("status", [401, 403, 408, 500, 503])
+async def test_a_refusal_of_the_caller_and_an_error_of_the_carrier_are_no_status(kind: str, status: int) -> None:
+    with pytest.raises(ConnectionError, match=f"HTTP {status}"):
+        await ask(kind, say(reply(status, b"{}")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_limited_question_has_the_wait_that_the_carrier_asks_for(kind: str) -> None:
+    with pytest.raises(CarrierBusy) as raised:
+        await ask(kind, say(reply(429, b"{}", b"retry-after: 7\r\n")))
+
+    assert raised.value.retry_after == 7

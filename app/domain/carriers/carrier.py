@@ -251,6 +251,7 @@ class Capabilities:
     Numbers can be imported where it `lists_numbers`. Texts may leave from short codes where it `takes_short_codes`, and
     from names such as "ACME" where it `takes_alphanumeric`. Where it `shares_lookups`, every account may look numbers
     up through a connection of the installation. `find` may miss a message until `lists_within` after its call.
+    `query_status` answers where it `answers_status_queries`.
     """
 
     max_segments: int = 10
@@ -261,6 +262,7 @@ class Capabilities:
     takes_alphanumeric: bool = False
     shares_lookups: bool = False
     lists_within: timedelta = timedelta(0)
+    answers_status_queries: bool = False
 
 
 class Carrier(Protocol):
@@ -285,6 +287,15 @@ class Carrier(Protocol):
         messages with the same text between the same numbers. Return none only when the carrier certainly does not have
         the message, once `capabilities.lists_within` has passed since the call. Raise `ConnectionError` when the
         carrier is unreachable, or may not list the message yet after that.
+        """
+        ...
+
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Return the present status of an accepted message, as a callback would report it.
+
+        Return None where the carrier does not have the message any more, or its answer is not understood. Raise
+        `CarrierBusy`, or `ConnectionError` when the carrier is unreachable, or refuses the credentials or the account.
+        Only for a carrier that `answers_status_queries`.
         """
         ...
 

@@ -28,10 +28,13 @@ REASON = "the connection cannot be opened: its kind is unknown to this process, 
 
 @dataclass(slots=True)
 class UnusableCarrier:
-    """Stands for a carrier that no call can be made to."""
+    """Stands for a carrier that no call can be made to.
+
+    Its texts are noted as late, so that they are asked for once it can be opened.
+    """
 
     key: str
-    capabilities: Capabilities = field(default_factory=Capabilities)
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(answers_status_queries=True))
     callback_answer: CallbackAnswer = field(default_factory=CallbackAnswer)
 
     async def send(self, message: OutboundMessage) -> Answer:
@@ -39,6 +42,10 @@ class UnusableCarrier:
         return Rejected(FailureCode.account_problem, REASON, retryable=True)
 
     async def find(self, message: OutboundMessage, since: datetime) -> Sequence[Accepted | Rejected]:
+        """Raise `ConnectionError`."""
+        raise ConnectionError(REASON)
+
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
         """Raise `ConnectionError`."""
         raise ConnectionError(REASON)
 

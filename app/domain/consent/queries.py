@@ -58,6 +58,14 @@ async def has_opted_out_since(unit: UnitOfWork, phone: str, at: datetime) -> boo
     return bool(await unit.all(select(Consent.id).where(*own, kinds, Consent.recorded_at >= at).limit(1)))
 
 
+async def has_opted_in_since(unit: UnitOfWork, phone: str, at: datetime) -> bool:
+    """Return whether the person that has a phone consented at an instant or later, by the time of the statement."""
+    kinds = Consent.kind.in_([ConsentKind.opt_in, ConsentKind.re_opt_in])
+    own = Consent.account_id == unit.actor.account_id, Consent.phone == phone
+    stated_at = func.coalesce(Consent.occurred_at, Consent.recorded_at)
+    return bool(await unit.all(select(Consent.id).where(*own, kinds, stated_at >= at).limit(1)))
+
+
 async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:
     """Return those of the phones that are suppressed for the whole account."""
     own = Suppression.account_id == unit.actor.account_id, Suppression.scope_type == "account"

@@ -11,6 +11,7 @@ WHERE id = ANY($1::bigint[]) ON CONFLICT DO NOTHING
 DELETE_QUEUED = "DELETE FROM outgoing WHERE message_id = ANY($1::bigint[])"
 DELETE_RECEIPTS = "DELETE FROM receipts WHERE message_id = ANY($1::bigint[])"
 DELETE_UNMATCHED = "DELETE FROM unmatched_receipts WHERE message_id = ANY($1::bigint[])"
+DELETE_STATUS_QUERIES = "DELETE FROM status_queries WHERE message_id = ANY($1::bigint[])"
 DELETE_CARRIER_IDS = """
 DELETE FROM carrier_ids n USING messages m WHERE m.id = ANY($1::bigint[])
   AND n.carrier = m.carrier AND n.provider_message_id = m.provider_message_id AND n.direction = m.direction
@@ -27,6 +28,7 @@ DELETED = (
             DELETE_QUEUED,
             DELETE_RECEIPTS,
             DELETE_UNMATCHED,
+            DELETE_STATUS_QUERIES,
             DELETE_PART_IDS,
             DELETE_CARRIER_IDS,
             DELETE,

@@ -18,6 +18,7 @@ from app.domain.messages.models import (
     Outgoing,
     ReceiptRow,
     ScheduledText,
+    StatusQuery,
     UnmatchedReceipt,
 )
 from app.domain.quiet_hours.models import CappedText
@@ -95,7 +96,7 @@ async def erase_all(unit: UnitOfWork, contact_id: int) -> None:
     await _record_inbound_ids(unit, contact_id)
     await _queue_deletions(unit, contact_id)
     own, ids = _is_of(unit, contact_id), ids_of(unit, contact_id)
-    for dependents in (ReceiptRow, UnmatchedReceipt, Outgoing, ScheduledText, CappedText):
+    for dependents in (ReceiptRow, UnmatchedReceipt, StatusQuery, Outgoing, ScheduledText, CappedText):
         await unit.execute(delete(dependents).where(dependents.message_id.in_(ids)).execution_options(**UNREAD))
     parts = CarrierId.message_id.in_(ids), CarrierId.parts > literal_column("1")
     await unit.execute(delete(CarrierId).where(*parts).execution_options(**UNREAD))

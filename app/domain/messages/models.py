@@ -247,6 +247,29 @@ class ErasedCall(Base):
     due_at: Mapped[datetime]
 
 
+class MessageMark(Base):
+    """The last message that a walk through the messages, in the order of their ids, has read."""
+
+    __tablename__ = "message_marks"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    last_id: Mapped[int]
+
+
+class StatusQuery(Base):
+    """A text without a final report, whose carrier is asked for its status at `due_at`; see `late_reports`.
+
+    A claim moves `due_at` to its end. `carrier` is the key of the connection.
+    """
+
+    __tablename__ = "status_queries"
+    __table_args__ = (Index("ix_status_queries_due_at", "carrier", "due_at"),)
+
+    message_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    carrier: Mapped[str] = mapped_column(ForeignKey("carrier_connections.key", ondelete="CASCADE"))
+    due_at: Mapped[datetime]
+
+
 class ReceiptRow(Base):
     """A receipt of a message, stored once even if it is repeated.
 

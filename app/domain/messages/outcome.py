@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from app.domain.billing import service as billing
 from app.domain.carriers.carrier import FailureCode
+from app.domain.consent import queries as consents
 from app.domain.consent.models import SuppressionReason
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
@@ -53,10 +54,16 @@ async def presume_sent(unit: UnitOfWork, message_id: int) -> None:
 
 
 async def opt_out(unit: UnitOfWork, message_id: int) -> None:
-    """Record an opt-out that a carrier reported by a failure which is not applied yet."""
+    """Record an opt-out that a carrier reported by a failure which is not applied yet.
+
+    A report may be late. A consent that was given after the text was sent is newer, and stays.
+    """
     await billing.lock(unit)
     message = await _lock(unit, message_id, UNSETTLED)
-    if message is not None:
+    if message is None:
+        return
+    sent_at = message.sent_at
+    if sent_at is None or not await consents.has_opted_in_since(unit, message.to_number, sent_at):
         await _keep_opt_out(unit, message)
 
 

@@ -11,6 +11,7 @@ from app.domain.messages.account_tables import (
     DELETE_UNMATCHED,
 )
 from app.domain.messages.erasure import REPEATED_FOR
+from app.domain.messages.queries import FINAL_REPORT_WITHIN
 from app.domain.messages.receipts.journal import UNMATCHED_FOR
 
 UNUSABLE_FOR = timedelta(days=30)
@@ -41,6 +42,7 @@ RULES = (
     Rule(FORGET_TEXTS, REPEATED_FOR),
     Rule("DELETE FROM unmatched_callbacks WHERE received_at < $1", UNUSABLE_FOR),
     Rule("DELETE FROM token_buckets WHERE free_at < $1", UNUSED_FOR),
+    Rule("DELETE FROM status_queries WHERE due_at < $1", FINAL_REPORT_WITHIN),
     Rule("DELETE FROM scheduled_texts WHERE send_at < $1", SCHEDULED_FOR),
 )
 

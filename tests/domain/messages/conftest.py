@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from app.domain.messages.sending.acceptance import Acceptance
 from app.domain.onboarding.service import Opened
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
+from tests.domain.messages.lateness import Asked, Lost
 from tests.factories.carriers import opened
 
 TO = "+12025550143"
@@ -67,3 +69,9 @@ def handoff(services: Services, pool: Pool) -> Handoff:
     handoff = services.handoff
     connections = opened(handoff, sandbox=SandboxCarrier(pool, b"secret", delay=0, timeout=10))
     return replace(handoff, connections=connections, pace=replace(handoff.pace, timeout=10, lease=30))
+
+
+@pytest.fixture
+def lost(services: Services, handoff: Handoff, send: Callable[..., Any], pool: Pool) -> Lost:
+    """Provide texts of whose reports none has arrived."""
+    return Lost(services, handoff, Asked(pool), send, datetime.now(UTC) + timedelta(minutes=1))

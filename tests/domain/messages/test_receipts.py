@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
@@ -212,6 +212,25 @@ async def test_an_opt_out_known_to_the_carrier_is_kept_once(
     assert await states(pool) == [("failed", "opted_out")]
     assert await event_names(pool, "new_opt_out", *TOLD) == ["new_opt_out", "message_failed"]
     assert await SUPPRESSIONS.count(pool) == 0
+    assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
+
+
+@pytest.mark.parametrize(("days_before", "is_suppressed"), [(0, False), (1, True)])
+async def test_a_late_report_of_an_opt_out_does_not_end_a_newer_consent(
+    services: Services, reference: int, act: Callable[..., Any], pool: Pool, days_before: int, is_suppressed: bool
+) -> None:
+    at = datetime.now(UTC) - timedelta(days=days_before)
+    async with act() as unit:
+        agreed = Evidence("paper", "I agree", occurred_at=at)
+        await opt_outs.record_opt_in(unit, await id_of_contact(pool), agreed)
+
+    await services.receipts.receive(
+        "sandbox", Receipt(f"sbx_{reference}", ReceiptStatus.failed, "failed", FailureCode.opted_out)
+    )
+
+    assert await states(pool) == [("failed", "opted_out")]
+    assert await SUPPRESSIONS.count(pool) == is_suppressed
+    assert await event_names(pool, "new_opt_out") == ["new_opt_out"] * is_suppressed
     assert await entries(pool) == [("debit", -1, 999), ("refund", 1, 1000)]
 
 

@@ -87,6 +87,14 @@ SELECT outcome FROM handed JOIN message USING (reference) ORDER BY place
 
 FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
 
+FIND_STATUS = """
+SELECT outcome, to_number, (
+  SELECT count(*) FROM sandbox_callbacks WHERE reference = $1 AND kind = 'status' AND due_at > now()
+) AS ahead
+FROM sandbox_messages WHERE reference = $1
+"""
+"""Finds a message, with the number of its reports whose time has not come."""
+
 FORGET = """
 WITH reports AS (DELETE FROM sandbox_callbacks WHERE reference = ANY($1::bigint[]))
 DELETE FROM sandbox_messages WHERE reference = ANY($1::bigint[])
@@ -110,7 +118,7 @@ class SandboxCarrier:
     """
 
     key = SANDBOX
-    capabilities = Capabilities(max_segments=MAX_SEGMENTS, shares_lookups=True)
+    capabilities = Capabilities(max_segments=MAX_SEGMENTS, shares_lookups=True, answers_status_queries=True)
     callback_answer = CallbackAnswer()
 
     def __init__(
@@ -146,6 +154,18 @@ class SandboxCarrier:
         if not script_for(found["to_number"]).found:
             raise ConnectionError("the network does not answer")
         return (_answer(message.reference, found["outcome"]),)
+
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Return the last report on a message whose time has come, or the first final one."""
+        found = await self._ask(self._pool.fetchrow(FIND_STATUS, message.reference))
+        if found is None or found["outcome"] != ACCEPTED:
+            return None
+        script = script_for(found["to_number"])
+        if not script.found:
+            raise ConnectionError("the network does not answer")
+        report = script.find_last(found["ahead"])
+        code = report.code or ""
+        return Receipt(provider_id(message.reference), report.status, report.status, report.code, code)
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""

@@ -51,5 +51,6 @@ def open_sandbox(
         takes_short_codes=True,
         takes_alphanumeric=True,
         shares_lookups=True,
+        answers_status_queries=True,
     )
     return carrier

@@ -42,6 +42,12 @@ class Script:
     wait: float = 0.0
     reply: str | None = None
 
+    def find_last(self, ahead: int) -> Report:
+        """Return the last report of a message, without the `ahead` ones that are still to come; a final one stays."""
+        reported = self.reports[: len(self.reports) - ahead]
+        final = [each for each in reported if each.status in (ReceiptStatus.delivered, ReceiptStatus.failed)]
+        return (*final[:1], *reversed(reported), Report(ReceiptStatus.pending))[0]
+
 
 ORDINARY = Script("Accepted; receipts `sent`, then `delivered`.")
 

@@ -123,6 +123,9 @@ class SmppCarrier:
             raise ConnectionError(answer.reason)
         return [replace(answer, is_ours=True) if isinstance(answer, Accepted) else answer]
 
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Return None: SMSCs differ in the ids that `query_sm` takes, and repeat a receipt that was not answered."""
+
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Do nothing: SMPP cannot delete a submitted message."""
 

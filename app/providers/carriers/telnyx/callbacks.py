@@ -1,4 +1,4 @@
-"""Telnyx's callbacks: events of messages that we sent, and messages of people."""
+"""Telnyx's callbacks, and the messages of its API: events of messages that we sent, and messages of people."""
 
 import re
 from collections.abc import Mapping
@@ -45,27 +45,15 @@ def read_status(body: bytes) -> list[Receipt]:
     if event.get("event_type") not in SENT_EVENTS:
         _refuse_misdirected(event, RECEIVED_EVENT, "inbound")
         return []
-    said = carrier_api.child(event, "payload")
-    to = _first(said)
-    raw = carrier_api.require(carrier_api.name(to.get("status")), "payload.to[0].status")
-    status = STATUSES.get(raw)
-    if status is None:
-        raise MalformedCallback(f"the status {raw!r} is unknown")
-    code = error_code(said) if status is ReceiptStatus.failed else None
-    cost = carrier_api.child(said, "cost")
-    return [
-        Receipt(
-            carrier_api.require(carrier_api.name(said.get("id")), "payload.id"),
-            status,
-            raw,
-            failure(raw, code) if status is ReceiptStatus.failed else None,
-            str(code) if code else "",
-            reference=reference(said.get("webhook_url")),
-            at=_time(event.get("occurred_at")),
-            parts=carrier_api.number(said.get("parts"), carrier_api.MOST_PARTS),
-            charge=carrier_api.charge(cost.get("amount"), cost.get("currency")),
-        )
-    ]
+    return [_receipt(carrier_api.child(event, "payload"), _time(event.get("occurred_at")))]
+
+
+def read_present_status(said: Record) -> Receipt | None:
+    """Return the receipt that a message of the API stands for; None where it cannot be read."""
+    try:
+        return _receipt(said, None)
+    except MalformedCallback:
+        return None
 
 
 def read_inbound(body: bytes) -> list[InboundMessage]:
@@ -107,6 +95,27 @@ def error_code(said: Record) -> int | None:
 def failure(status: str, code: int | None) -> FailureCode:
     """Return the cause of a failed message, by its error code or else by its status."""
     return CODES.get(code or 0, FailureCode.expired if status == "expired" else FailureCode.carrier_error)
+
+
+def _receipt(said: Record, at: datetime | None) -> Receipt:
+    """Return the receipt of a message; raise `MalformedCallback`."""
+    raw = carrier_api.require(carrier_api.name(_first(said).get("status")), "payload.to[0].status")
+    status = STATUSES.get(raw)
+    if status is None:
+        raise MalformedCallback(f"the status {raw!r} is unknown")
+    code = error_code(said) if status is ReceiptStatus.failed else None
+    cost = carrier_api.child(said, "cost")
+    return Receipt(
+        carrier_api.require(carrier_api.name(said.get("id")), "payload.id"),
+        status,
+        raw,
+        failure(raw, code) if status is ReceiptStatus.failed else None,
+        str(code) if code else "",
+        reference=reference(said.get("webhook_url")),
+        at=at,
+        parts=carrier_api.number(said.get("parts"), carrier_api.MOST_PARTS),
+        charge=carrier_api.charge(cost.get("amount"), cost.get("currency")),
+    )
 
 
 def _event(body: bytes) -> Record:

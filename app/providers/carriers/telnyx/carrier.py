@@ -34,6 +34,7 @@ from app.providers.carriers.telnyx.callbacks import (
     error_code,
     failure,
     read_inbound,
+    read_present_status,
     read_status,
     reference,
 )
@@ -63,7 +64,12 @@ class TelnyxCarrier:
     """A connection to Telnyx."""
 
     capabilities = Capabilities(
-        max_segments=10, handles_opt_out=True, lists_numbers=True, takes_short_codes=True, takes_alphanumeric=True
+        max_segments=10,
+        handles_opt_out=True,
+        lists_numbers=True,
+        takes_short_codes=True,
+        takes_alphanumeric=True,
+        answers_status_queries=True,
     )
     callback_answer = CallbackAnswer(200)
 
@@ -114,6 +120,11 @@ class TelnyxCarrier:
         if not (answers := [answer for answer in found if answer]):
             raise ConnectionError("there is no detail record of the message, or none yet")
         return answers
+
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Ask for a message by its id; return None for one that Telnyx has no longer."""
+        said = await self._api.read_if_known(f"/messages/{quote(message.provider_message_id or '', safe='')}")
+        return read_present_status(carrier_api.child(said, "data")) if said else None
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete nothing: Telnyx deletes no single message, and its own copies after the time it has fixed."""

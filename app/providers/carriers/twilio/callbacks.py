@@ -1,9 +1,10 @@
-"""Twilio's callbacks: statuses of messages, and messages of people."""
+"""Twilio's callbacks, and the messages of its API: statuses of messages, and messages of people."""
 
 import base64
 import binascii
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from app.domain.carriers.carrier import (
     FailureCode,
@@ -15,6 +16,7 @@ from app.domain.carriers.carrier import (
     ReceiptStatus,
 )
 from app.providers import carrier_api
+from app.providers.carrier_api import Record
 from app.providers.carriers.twilio.errors import CODES
 from app.providers.carriers.twilio.signature import Fields
 
@@ -46,19 +48,21 @@ def read_status(url: str, fields: Fields) -> Receipt:
     """Read a status callback; raise `MalformedCallback`."""
     said = _decode(fields)
     raw = carrier_api.require(carrier_api.name(said.get("MessageStatus") or said.get("SmsStatus")), "MessageStatus")
-    status = STATUSES.get(raw)
-    if status is None:
+    receipt = _receipt(_sid(said), raw, said.get("ErrorCode"))
+    if receipt is None:
         raise MalformedCallback(f"the status {raw!r} is unknown")
-    code = carrier_api.number(said.get("ErrorCode"), MOST_CODE)
     reference = _REFERENCE.search(url)
-    return Receipt(
-        _sid(said),
-        status,
-        raw,
-        (CODES.get(code or 0, FailureCode.carrier_error)) if status is ReceiptStatus.failed else None,
-        str(code) if code else "",
-        reference=carrier_api.reference(reference[1]) if reference else None,
-    )
+    return replace(receipt, reference=carrier_api.reference(reference[1]) if reference else None)
+
+
+def read_present_status(said: Record) -> Receipt | None:
+    """Return the receipt that a message of the API stands for; None where it cannot be read."""
+    sid, raw = carrier_api.name(said.get("sid")), carrier_api.name(said.get("status"))
+    receipt = _receipt(sid, raw, said.get("error_code")) if sid and raw else None
+    if receipt is None:
+        return None
+    parts = carrier_api.number(said.get("num_segments"), carrier_api.MOST_PARTS)
+    return replace(receipt, parts=parts, charge=carrier_api.charge(said.get("price"), said.get("price_unit")))
 
 
 def read_inbound(fields: Fields) -> InboundMessage:
@@ -91,6 +95,15 @@ def decode_body(body: str) -> str:
 
 def _decode(fields: Fields) -> dict[str, str]:
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in fields}
+
+
+def _receipt(sid: str, raw: str, error_code: object) -> Receipt | None:
+    """Return the receipt of a status; None for one that is unknown."""
+    status, code = STATUSES.get(raw), carrier_api.number(error_code, MOST_CODE)
+    if status is None:
+        return None
+    failure = CODES.get(code or 0, FailureCode.carrier_error) if status is ReceiptStatus.failed else None
+    return Receipt(sid, status, raw, failure, str(code) if code else "")
 
 
 def _sid(said: Mapping[str, str]) -> str:

@@ -29,7 +29,7 @@ from app.domain.kernel.phone import LineType
 from app.domain.webhooks.poster import Reply
 from app.providers import carrier_api
 from app.providers.carrier_api import CarrierApi, CarrierHttp, Record
-from app.providers.carriers.twilio.callbacks import MOST_CODE, STATUSES, read_inbound, read_status
+from app.providers.carriers.twilio.callbacks import MOST_CODE, STATUSES, read_inbound, read_present_status, read_status
 from app.providers.carriers.twilio.errors import CODES, OF_NUMBER, STILL_SENDING
 from app.providers.carriers.twilio.settings import TwilioCredentials, TwilioSettings
 from app.providers.carriers.twilio.signature import FORM, Verifier
@@ -70,6 +70,7 @@ class TwilioCarrier:
         takes_short_codes=True,
         takes_alphanumeric=True,
         lists_within=LISTED_WITHIN,
+        answers_status_queries=True,
     )
     callback_answer = CallbackAnswer(200, "text/xml", b"<Response/>")
 
@@ -102,12 +103,16 @@ class TwilioCarrier:
         read = [_read_message(each) for each in found if _may_be(each, message, since)]
         return [answer for answer in read if answer]
 
+    async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Ask for a message by its SID; return None for one that Twilio has deleted."""
+        said = await self._api.read_if_known(self._path_of(message.provider_message_id or ""))
+        return read_present_status(said) if said else None
+
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete messages; raise `ConnectionError` when Twilio is unreachable, or still delivers one."""
         for message in messages:
             if message.provider_message_id:
-                path = f"{self._account}/Messages/{quote(message.provider_message_id, safe='')}.json"
-                reply = await self._api.delete(path)
+                reply = await self._api.delete(self._path_of(message.provider_message_id))
                 if _code(reply) == STILL_SENDING:
                     raise ConnectionError("a message is still being delivered")
 
@@ -148,6 +153,9 @@ class TwilioCarrier:
 
     async def close(self) -> None:
         """Close nothing: the client is the service's."""
+
+    def _path_of(self, sid: str) -> str:
+        return f"{self._account}/Messages/{quote(sid, safe='')}.json"
 
     def _next_page(self, page: Record) -> str | None:
         """Return the path of the next page; raise `ConnectionError` for an address outside the account."""
