@@ -13,6 +13,7 @@ from tests.factories.tables import BY_TRIGGERS, Rows, Source, ago, open_pool
 OF_THE_SERVICE = frozenset(
     {
         "erased_texts",
+        "inbound_listings",
         "message_marks",
         "oauth_requests",
         "oauth_signing_keys",

@@ -100,7 +100,7 @@ async def _act(batch: Batch, found: Sequence[tuple[OutboxEvent, Watched]]) -> No
             continue
         if each.opts_in:
             facts = event.account_id, said["contact_phone"], said["body"], said["id"], f"keyword:{each.keyword}"
-            await batch.connection.execute(consent.RECORD_OPT_IN, *facts)
+            await batch.connection.execute(consent.RECORD_OPT_IN, *facts, said["sent_at"])
         if each.reply and event.id not in answered:
             answered.add(event.id)
             await runs.reply(batch, event, each.id, each.reply)

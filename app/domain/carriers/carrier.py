@@ -157,7 +157,8 @@ class Media:
 class InboundMessage:
     """A message received on one of our numbers.
 
-    `answered_keyword` is the keyword that the carrier acted on, so the contact needs no second answer.
+    `answered_keyword` is the keyword that the carrier acted on, so the contact needs no second answer. One that a list
+    shows without its files `lacks_media`.
     """
 
     provider_message_id: str
@@ -167,6 +168,7 @@ class InboundMessage:
     at: datetime | None = None
     media: tuple[Media, ...] = ()
     answered_keyword: Keyword | None = None
+    lacks_media: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ class Capabilities:
     Numbers can be imported where it `lists_numbers`. Texts may leave from short codes where it `takes_short_codes`, and
     from names such as "ACME" where it `takes_alphanumeric`. Where it `shares_lookups`, every account may look numbers
     up through a connection of the installation. `find` may miss a message until `lists_within` after its call.
-    `query_status` answers where it `answers_status_queries`.
+    `query_status` answers where it `answers_status_queries`, `list_inbound` where it `lists_inbound`.
     """
 
     max_segments: int = 10
@@ -263,6 +265,7 @@ class Capabilities:
     shares_lookups: bool = False
     lists_within: timedelta = timedelta(0)
     answers_status_queries: bool = False
+    lists_inbound: bool = False
 
 
 class Carrier(Protocol):
@@ -297,6 +300,18 @@ class Carrier(Protocol):
         `CarrierBusy`, or `ConnectionError` when the carrier is unreachable, or refuses the credentials or the account.
         Only for a carrier that `answers_status_queries`.
         """
+        ...
+
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """Return the messages that a number has received since a time, each with its time.
+
+        Raise `CarrierBusy`, or `ConnectionError` when the carrier is unreachable, refuses the credentials or the
+        account, or has too many. Only for a carrier that `lists_inbound`.
+        """
+        ...
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
+        """Return a listed message that `lacks_media` with the links to its files; raise as `list_inbound` does."""
         ...
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:

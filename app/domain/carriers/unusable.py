@@ -30,11 +30,13 @@ REASON = "the connection cannot be opened: its kind is unknown to this process, 
 class UnusableCarrier:
     """Stands for a carrier that no call can be made to.
 
-    Its texts are noted as late, so that they are asked for once it can be opened.
+    Its texts and numbers are noted, so that it is asked for what it lost once it can be opened.
     """
 
     key: str
-    capabilities: Capabilities = field(default_factory=lambda: Capabilities(answers_status_queries=True))
+    capabilities: Capabilities = field(
+        default_factory=lambda: Capabilities(answers_status_queries=True, lists_inbound=True)
+    )
     callback_answer: CallbackAnswer = field(default_factory=CallbackAnswer)
 
     async def send(self, message: OutboundMessage) -> Answer:
@@ -46,6 +48,14 @@ class UnusableCarrier:
         raise ConnectionError(REASON)
 
     async def query_status(self, message: CarriedMessage) -> Receipt | None:
+        """Raise `ConnectionError`."""
+        raise ConnectionError(REASON)
+
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """Raise `ConnectionError`."""
+        raise ConnectionError(REASON)
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
         """Raise `ConnectionError`."""
         raise ConnectionError(REASON)
 

@@ -1,6 +1,6 @@
 """Find suppressions, consent records and holds by phone."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import ARRAY, Text, any_, func, literal, select, true
@@ -13,6 +13,10 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 
 MAX_CONSENTS = 100
 """Maximum number of consent records returned for a phone; each send through the API adds one."""
+
+
+OPT_INS = frozenset({ConsentKind.opt_in, ConsentKind.re_opt_in})
+OPT_OUTS = frozenset({ConsentKind.opt_out, ConsentKind.revoked_other})
 
 
 async def find_suppression(unit: UnitOfWork, phone: str) -> Suppression | None:
@@ -53,17 +57,17 @@ async def list_latest(unit: UnitOfWork, phone: str, before: Place | None, limit:
 
 async def has_opted_out_since(unit: UnitOfWork, phone: str, at: datetime) -> bool:
     """Return whether an opt-out of a phone was recorded at an instant or later."""
-    kinds = Consent.kind.in_([ConsentKind.opt_out, ConsentKind.revoked_other])
+    kinds = Consent.kind.in_(OPT_OUTS)
     own = Consent.account_id == unit.actor.account_id, Consent.phone == phone
     return bool(await unit.all(select(Consent.id).where(*own, kinds, Consent.recorded_at >= at).limit(1)))
 
 
-async def has_opted_in_since(unit: UnitOfWork, phone: str, at: datetime) -> bool:
-    """Return whether the person that has a phone consented at an instant or later, by the time of the statement."""
-    kinds = Consent.kind.in_([ConsentKind.opt_in, ConsentKind.re_opt_in])
+async def has_stated_since(unit: UnitOfWork, phone: str, kinds: Collection[ConsentKind], at: datetime) -> bool:
+    """Return whether a statement about a phone was made at an instant or later, whenever it was recorded."""
     own = Consent.account_id == unit.actor.account_id, Consent.phone == phone
     stated_at = func.coalesce(Consent.occurred_at, Consent.recorded_at)
-    return bool(await unit.all(select(Consent.id).where(*own, kinds, stated_at >= at).limit(1)))
+    wanted = select(Consent.id).where(*own, Consent.kind.in_(kinds), stated_at >= at)
+    return bool(await unit.all(wanted.limit(1)))
 
 
 async def find_suppressed(unit: UnitOfWork, phones: Sequence[str]) -> set[str]:

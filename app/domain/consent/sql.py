@@ -70,10 +70,14 @@ def may_call(account_id: str, phone: str) -> str:
 
 
 RECORD_OPT_IN = """
-INSERT INTO consents (account_id, phone, kind, method, text, message_id, actor)
-VALUES ($1, $2, 'opt_in', 'keyword', $3, $4, $5)
+INSERT INTO consents (account_id, phone, kind, method, text, message_id, actor, occurred_at)
+VALUES ($1, $2, 'opt_in', 'keyword', $3, $4, $5,
+  CASE WHEN $6::text::timestamptz < now() - interval '10 minutes' THEN $6::text::timestamptz END)
 """
-"""Record that the phone `$2` of the account `$1` opted in by the text `$3`, the message `$4`."""
+"""Record that the phone `$2` of the account `$1` opted in by the text `$3`, the message `$4`, that was sent at `$6`.
+
+That of a text that has arrived late has the time at which it was sent.
+"""
 
 
 def record_attestations(rows: str) -> str:

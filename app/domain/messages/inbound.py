@@ -1,7 +1,7 @@
 """Stores inbound messages, and acts on opt-out, opt-in and help keywords."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -26,7 +26,7 @@ from app.domain.events import outbox
 from app.domain.kernel import phone, sms_parts
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import compliance, failures, intents, outcome, outgoing
+from app.domain.messages import compliance, failures, intents, late_keywords, outcome, outgoing
 from app.domain.messages.compliance import Thread
 from app.domain.messages.events import NewMessage
 from app.domain.messages.models import CarrierId, Direction, Message, MessageStatus, Purpose
@@ -56,6 +56,11 @@ class Inbox:
         if owner is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
             return
+        late_at = late_keywords.find_late_time(self.clock.now(), inbound.at)
+        if late_at is not None and late_at < owner["created_at"]:
+            problem = "the account did not have the number at that time"
+            await self.keep_unmatched(carrier, "inbound", problem, _payload(inbound))
+            return
         known = await self.connections.get(carrier)
         if known is None:
             await self.keep_unmatched(carrier, "inbound", "the connection was removed", _payload(inbound))
@@ -81,7 +86,8 @@ class Route:
 class Arrival:
     """A stored inbound message with its contact and conversation; `reopened` when the conversation was closed.
 
-    No reply is needed where `is_answered`: the carrier has answered the keyword.
+    No reply is needed where `is_answered`: the carrier has answered the keyword. One that has arrived late was sent at
+    `late_at`.
     """
 
     message: Message
@@ -90,6 +96,11 @@ class Arrival:
     route: Route
     reopened: bool
     is_answered: bool
+    late_at: datetime | None
+
+    def prove(self, method: str, note: str = "") -> Evidence:
+        """Return the message as the evidence of a statement."""
+        return Evidence(method, self.message.body, self.message.id, note=note, occurred_at=self.late_at)
 
     @property
     def thread(self) -> Thread:
@@ -104,12 +115,14 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
     if intents.classify(inbound.body, inbound.answered_keyword).kind is IntentKind.opt_out:
         await billing.lock(unit)
     contact = await contacts.find_or_create(unit, phone.normalize_sender(inbound.from_number), SOURCE)
+    arrival = await _store(unit, id, route, contact, inbound)
     request = await opt_in_requests.find_open(unit, contact.phone)
+    request = None if late_keywords.precedes(arrival.late_at, request) else request
     opted_out = contact.status == ContactStatus.opted_out
     intent = intents.classify(
         inbound.body, inbound.answered_keyword, opted_out=opted_out, opt_in_pending=request is not None
     )
-    arrival = await _store(unit, id, route, contact, inbound)
+    intent = await late_keywords.weigh(unit, contact.phone, intent, arrival.late_at)
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1
@@ -176,7 +189,8 @@ async def _store(unit: UnitOfWork, id: int, route: Route, contact: Contact, inbo
     conversation.waiting_since = conversation.waiting_since or unit.clock.now()
     conversation.sending_number = inbound.to_number
     is_answered = route.carrier.capabilities.handles_opt_out or inbound.answered_keyword is not None
-    return Arrival(message, contact, conversation, route, reopened, is_answered)
+    late_at = late_keywords.find_late_time(unit.clock.now(), inbound.at)
+    return Arrival(message, contact, conversation, route, reopened, is_answered, late_at)
 
 
 async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent, request: OptInRequest | None) -> None:
@@ -200,7 +214,7 @@ async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent, request: O
 
 async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
     arrival.conversation.possible_opt_out, arrival.conversation.waiting_since = False, None
-    evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
+    evidence = arrival.prove("keyword")
     reason = SuppressionReason(intent.reason)
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, reason, evidence)
     for message_id in await outgoing.cancel(unit, arrival.contact.id):
@@ -211,7 +225,7 @@ async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
 
 async def _start(unit: UnitOfWork, arrival: Arrival) -> None:
     arrival.conversation.possible_opt_out = False
-    evidence = Evidence("keyword", arrival.message.body, arrival.message.id)
+    evidence = arrival.prove("keyword")
     if await opt_outs.opt_in(unit, arrival.contact, evidence) and not arrival.is_answered:
         await compliance.reply(unit, arrival.thread, compliance.STARTED)
 
@@ -220,7 +234,7 @@ async def _confirm(unit: UnitOfWork, arrival: Arrival, request: OptInRequest) ->
     """Record the consent that both texts of a double opt-in give, once, and tell of it."""
     arrival.conversation.possible_opt_out = False
     said = f"Asked: {request.question} After the text: {request.text}"
-    evidence = Evidence("double_opt_in", arrival.message.body, arrival.message.id, note=said)
+    evidence = arrival.prove("double_opt_in", note=said)
     await opt_in_requests.end(unit, [arrival.contact.phone], OptInOutcome.confirmed)
     await opt_outs.opt_in(unit, arrival.contact, evidence)
     if request.tag and len(arrival.contact.tags) < contacts.MAX_TAGS:

@@ -12,19 +12,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db import claims
-from app.db.engine import UNREACHABLE, Database, transaction
+from app.db.engine import UNREACHABLE, Database
 from app.domain.carriers.carrier import Capabilities, CarriedMessage, Carrier, Receipt, ReceiptStatus
 from app.domain.kernel.clock import Clock
+from app.domain.messages import walks
 from app.domain.messages.carrier_calls import CarrierCalls
 from app.domain.messages.models import MessageStatus
 from app.domain.messages.queries import FINAL_REPORT_WITHIN
 from app.domain.messages.receipts.journal import Receipts
 
-AGES = timedelta(hours=1), timedelta(hours=6), timedelta(hours=24), timedelta(hours=71)
+AGES = walks.AGE, timedelta(hours=6), timedelta(hours=24), timedelta(hours=71)
 """The times after a text was sent at which its carrier is asked; the last one is before it counts as unconfirmed."""
-
-WALKED = 5000
-"""The number of messages that a walk reads at once."""
 
 CLAIMED = 200
 """The number of texts of a connection that are claimed at once."""
@@ -40,33 +38,19 @@ LAST_WORDS = frozenset({ReceiptStatus.delivered, ReceiptStatus.failed, ReceiptSt
 
 MARK = "status_queries"
 
-BEGIN = "INSERT INTO message_marks (name, last_id) VALUES ($1, 0) ON CONFLICT DO NOTHING"
-LOCK = "SELECT last_id FROM message_marks WHERE name = $1 FOR UPDATE SKIP LOCKED"
-ADVANCE = "UPDATE message_marks SET last_id = $2 WHERE name = $1"
-
-# The walk ends before the first message that is too young: ids and times may be in different orders, for an hour.
-WALK = f"""
-WITH next AS (
-  SELECT id, direction, status, carrier, created_at, sent_at FROM messages WHERE id > $1 ORDER BY id LIMIT {WALKED}
-), old AS (
-  SELECT * FROM next WHERE id < coalesce((SELECT min(id) FROM next WHERE created_at > $2), 9223372036854775807)
-), noted AS (
+WALK = walks.noting(
+    """
   INSERT INTO status_queries (message_id, carrier, due_at)
   SELECT id, carrier, interval '1 hour' + CASE WHEN status = 'sent' THEN coalesce(sent_at, created_at)
     ELSE greatest($3, (SELECT due_at FROM outgoing WHERE message_id = old.id)) END
   FROM old WHERE direction = 'outbound' AND status IN ('pending', 'sent') AND carrier = ANY($4::text[])
   ON CONFLICT DO NOTHING
+""",
+    "direction, status, carrier, sent_at",
 )
-SELECT max(id) AS last_id, count(*) AS count FROM old
-"""
 
-IS_DUE = """
-SELECT EXISTS (
-  SELECT FROM (
-    SELECT created_at FROM messages
-    WHERE id > coalesce((SELECT last_id FROM message_marks WHERE name = $1), 0) ORDER BY id LIMIT 1
-  ) next WHERE created_at <= $2
-) OR EXISTS (SELECT FROM status_queries WHERE carrier = ANY($3::text[]) AND due_at <= $4)
+IS_DUE = f"""
+SELECT {walks.IS_BEHIND} OR EXISTS (SELECT FROM status_queries WHERE carrier = ANY($3::text[]) AND due_at <= $4)
 """
 
 FIND_DUE = f"""
@@ -131,7 +115,8 @@ class LateReports:
         if self._running.locked():
             return False
         async with self._running:
-            is_walking = await self._walk()
+            keys, now = await self.calls.find_keys(_is_able), self.clock.now()
+            is_walking = await walks.walk(self.database.pool, MARK, WALK, now, keys)
             free, ends_at = await self.calls.find_free(_is_able), self.calls.find_end()
             due = [row["key"] for row in await self.database.pool.fetch(FIND_DUE, free, self.clock.now())]
             async with asyncio.TaskGroup() as asking:
@@ -143,19 +128,6 @@ class LateReports:
         """Return whether messages are old enough for the walk, or a carrier must be asked for a text."""
         now, keys = self.clock.now(), await self.calls.find_free(_is_able)
         return await self.database.pool.ask(IS_DUE, MARK, now - AGES[0], keys, now)
-
-    async def _walk(self) -> bool:
-        """Add texts of the next messages, and advance the mark, in one transaction; return True if more may follow."""
-        keys, now = await self.calls.find_keys(_is_able), self.clock.now()
-        async with transaction(self.database.pool) as connection:
-            await connection.execute(BEGIN, MARK)
-            last_id = await connection.fetchval(LOCK, MARK)
-            if last_id is None:  # another process walks
-                return False
-            walked = await connection.fetchrow(WALK, last_id, now - AGES[0], now, keys)
-            if walked["count"]:
-                await connection.execute(ADVANCE, MARK, walked["last_id"])
-        return walked["count"] == WALKED
 
     async def _ask_through(self, key: str, ends_at: float) -> None:
         """Ask one carrier for texts until none is due, it must rest, or the time of the run is over."""

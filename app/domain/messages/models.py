@@ -270,6 +270,22 @@ class StatusQuery(Base):
     due_at: Mapped[datetime]
 
 
+class InboundListing(Base):
+    """A number that has received texts through a connection, whose carrier is asked for further ones at `due_at`.
+
+    The texts that were received by `listed_until` are known. A claim moves `due_at` to its end. `carrier` is the key of
+    the connection.
+    """
+
+    __tablename__ = "inbound_listings"
+    __table_args__ = (Index("ix_inbound_listings_due_at", "carrier", "due_at"),)
+
+    carrier: Mapped[str] = mapped_column(ForeignKey("carrier_connections.key", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[str] = mapped_column(primary_key=True)
+    listed_until: Mapped[datetime]
+    due_at: Mapped[datetime]
+
+
 class ReceiptRow(Base):
     """A receipt of a message, stored once even if it is repeated.
 

@@ -11,7 +11,7 @@ from app.domain.consent.models import ConsentKind, OptInRequest
 from app.domain.consent.service import Evidence
 from app.domain.contacts import queries as contacts
 from app.domain.kernel.unit_of_work import UnitOfWork
-from app.domain.messages import compliance
+from app.domain.messages import compliance, late_keywords
 from app.domain.messages.compliance import Thread
 from app.domain.messages.models import Message
 from app.domain.numbers import sql as numbers
@@ -40,7 +40,8 @@ async def ask(unit: UnitOfWork, contact_id: int, asked: Asked) -> bool:
         return False
     if message.from_number != contact.phone or contact.held_until is not None:
         return False
-    if await consents.has_opted_out_since(unit, contact.phone, message.created_at):
+    said_at = late_keywords.find_late_time(unit.clock.now(), message.sent_at) or message.created_at
+    if await consents.has_opted_out_since(unit, contact.phone, said_at):
         return False
     values = {"number": message.to_number, "account_id": unit.actor.account_id}
     connection = (await unit.execute(text(FIND_CONNECTION), values)).scalar_one()

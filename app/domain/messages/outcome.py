@@ -16,6 +16,7 @@ from app.domain.contacts.service import find_or_create
 from app.domain.conversations import review
 from app.domain.events import outbox
 from app.domain.kernel.unit_of_work import UnitOfWork
+from app.domain.messages import late_keywords
 from app.domain.messages.models import Message, MessageStatus
 from app.domain.messages.reports import UNSETTLED, HeldMessage, ReportedMessage
 
@@ -63,7 +64,7 @@ async def opt_out(unit: UnitOfWork, message_id: int) -> None:
     if message is None:
         return
     sent_at = message.sent_at
-    if sent_at is None or not await consents.has_opted_in_since(unit, message.to_number, sent_at):
+    if sent_at is None or not await consents.has_stated_since(unit, message.to_number, consents.OPT_INS, sent_at):
         await _keep_opt_out(unit, message)
 
 
@@ -115,5 +116,7 @@ async def _write(unit: UnitOfWork, message: Message, changed: ReportedMessage) -
 async def _keep_opt_out(unit: UnitOfWork, message: Message) -> None:
     """Let nothing more be sent to the phone that was texted: the contact may have been given another since."""
     contact = await find_or_create(unit, message.to_number, "carrier")
-    await opt_outs.opt_out(unit, contact, "", SuppressionReason.carrier, Evidence("carrier", message_id=message.id))
+    late_at = late_keywords.find_late_time(unit.clock.now(), message.sent_at)
+    evidence = Evidence("carrier", message_id=message.id, occurred_at=late_at)
+    await opt_outs.opt_out(unit, contact, "", SuppressionReason.carrier, evidence)
     await review.settle(unit, contact.id)

@@ -13,6 +13,7 @@ from app.domain.kernel.time_limit import TimeLimit
 from app.domain.messages.carrier_calls import CarrierCalls
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.late_reports import LateReports
+from app.domain.messages.missed_texts import MissedTexts
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.domain.messages.handing import hand_over
@@ -73,7 +74,7 @@ class Lost:
         return replace(open_late_reports(self.services), calls=calls, clock=clock)
 
 
-async def work(reports: LateReports) -> None:
+async def work(reports: LateReports | MissedTexts) -> None:
     """Run until nothing is due, as the worker does."""
     if await reports.due() and await reports.run():
         await work(reports)

@@ -130,3 +130,20 @@ async def test_no_call_begins_once_the_time_of_a_run_is_over(lost: Lost, pool: P
     assert lost.carrier.asked == []
     await work(lost.after(1.1))
     assert await states(pool) == [("failed", "unreachable")]
+
+
+async def test_an_answer_that_an_adapter_does_not_understand_is_reported_and_delays_no_other_one(
+    lost: Lost, pool: Pool
+) -> None:
+    ids = [await lost.hand_over(f"+1202555014{digit}") for digit in range(6)]
+    lost.carrier.answer = lambda message: (
+        failed(message) if message.reference == ids[-1] else raising(KeyError())(message)
+    )
+    faults: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context["message"]))
+
+    await work(lost.after(1.1))
+
+    assert faults == ["the answer of the connection sandbox was not understood"] * 5
+    assert sorted(lost.carrier.asked) == ids
+    assert await MESSAGES.where(status="failed").read(pool, "id") == ids[-1:]

@@ -110,7 +110,7 @@ async def test_a_text_that_is_brought_again_makes_no_second_contact_when_the_fir
     assert await event_names(pool, "new_contact", "new_message") == ["new_contact", "new_message"]
 
 
-@pytest.mark.parametrize("at", [datetime(2026, 1, 1, tzinfo=UTC), None])
+@pytest.mark.parametrize("at", [datetime(2026, 11, 21, 11, 55, tzinfo=UTC), None])
 async def test_the_log_and_the_event_say_the_same_of_when_a_text_was_sent(
     services: Services, account: Opened, pool: Pool, at: datetime | None
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from app.bootstrap.late import open_late_reports
 from app.db.engine import Pool
-from app.domain.carriers.carrier import CarriedMessage, Charge
+from app.domain.carriers.carrier import CarriedMessage, Charge, FailureCode
 from app.domain.erasure import service as erasure
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.messages.carrier_calls import CarrierCalls
@@ -22,7 +22,7 @@ from tests.domain.messages.lateness import Asked, Lost, failed, report, work
 from tests.factories.billing import LEDGER_ENTRIES, audit, entries
 from tests.factories.carriers import CONNECTIONS, add_connection, opened
 from tests.factories.clocks import At
-from tests.factories.contacts import id_of_contact
+from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact
 from tests.factories.events import event_names
 from tests.factories.messages import MESSAGE_MARKS, MESSAGES, RECEIPTS, SANDBOX_MESSAGES, STATUS_QUERIES, states
 from tests.factories.traps import writes_refused
@@ -90,6 +90,19 @@ async def test_a_delivered_text_is_delivered_with_its_charge(lost: Lost, pool: P
     assert await MESSAGES.only(pool, "carrier_segments", "carrier_charge") == (1, charged)
     assert await event_names(pool, *TOLD) == ["message_sent", "message_delivered"]
     assert await refunds(pool) == 0
+
+
+async def test_an_opt_out_that_is_learned_of_late_counts_at_the_time_of_its_text(lost: Lost, pool: Pool) -> None:
+    await lost.hand_over()
+    await MESSAGES.age(pool, "sent_at", hours=2)
+    sent_at = await MESSAGES.only(pool, "sent_at")
+    lost.carrier.answer = lambda message: report(message, "failed", FailureCode.opted_out)
+
+    await work(lost.after(1.1))
+
+    assert await states(pool) == [("failed", "opted_out")]
+    assert await SUPPRESSIONS.only(pool, "reason") == "carrier"
+    assert await CONSENTS.where(kind="revoked_other").only(pool, "occurred_at") == sent_at
 
 
 @pytest.mark.parametrize("status", ["pending", "sent"])

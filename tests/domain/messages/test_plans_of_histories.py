@@ -10,7 +10,7 @@ import pytest
 from app.domain.deliverability.reactions import ADD_RESULTS
 from app.domain.events.sql import FIND_EVENTS
 from app.domain.live.reactions import ADD_UPDATES
-from app.domain.messages.late_reports import CLAIM, WALK
+from app.domain.messages import late_reports, missed_texts
 from app.domain.messages.receipts.application import WRITE
 from app.domain.messages.recording import RECORD_SENT
 from app.domain.onboarding.service import Opened
@@ -40,7 +40,7 @@ is_by_key = re.compile(r"(?:Index|Recheck) Cond: ").search
         (ADD_UPDATES, UPDATES),
         (FIND_EVENTS, ([1], 10)),
         (ADD_RESULTS, COUNTED),
-        (CLAIM, ("sandbox", AT, 10, AT)),
+        (late_reports.CLAIM, ("sandbox", AT, 10, AT)),
     ],
 )
 async def test_a_plan_of_a_history_with_few_rows_reads_none_but_those_that_it_needs(
@@ -63,10 +63,13 @@ async def test_the_messages_of_a_batch_are_not_compared_with_one_another(service
     assert not [line for line in lines if "Join Filter" in line], "\n".join(lines)
 
 
-async def test_the_walk_through_the_messages_reads_them_in_the_order_of_their_ids(services: Services) -> None:
+@pytest.mark.parametrize("statement", [late_reports.WALK, missed_texts.WALK])
+async def test_a_walk_through_the_messages_reads_them_in_the_order_of_their_ids(
+    services: Services, statement: str
+) -> None:
     pool = services.database.pool
 
-    lines = await list_kept_plan(pool, MESSAGES, WALK, 1, AT, AT, [], settings=NO_HISTORIES)
+    lines = await list_kept_plan(pool, MESSAGES, statement, 1, AT, AT, [], settings=NO_HISTORIES)
 
     plan = "\n".join(lines)
     assert "Subplans Removed" in plan, plan  # partitions before the mark

@@ -1,6 +1,7 @@
-"""Texts whose carrier is asked for their final report.
+"""Texts whose carrier is asked for their final report, and numbers for which it is asked for texts.
 
-The walk that finds them begins with the messages of the last three days: older texts have no final report any more.
+The walk that finds the texts begins with the messages of the last three days: older ones have no final report any more.
+The walk that finds the numbers begins with the first message.
 """
 
 import sqlalchemy as sa
@@ -44,12 +45,28 @@ def upgrade() -> None:
         ),
     )
     op.execute("CREATE INDEX ix_status_queries_due_at ON status_queries (carrier, due_at)")
+    op.create_table(
+        "inbound_listings",
+        sa.Column("carrier", sa.Text(), nullable=False),
+        sa.Column("number", sa.Text(), nullable=False),
+        sa.Column("listed_until", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("carrier", "number", name="pk_inbound_listings"),
+        sa.ForeignKeyConstraint(
+            ["carrier"],
+            ["carrier_connections.key"],
+            name="fk_inbound_listings_carrier_carrier_connections",
+            ondelete="CASCADE",
+        ),
+    )
+    op.execute("CREATE INDEX ix_inbound_listings_due_at ON inbound_listings (carrier, due_at)")
     connection = op.get_bind()
     connection.execute(BEGIN, {"last_id": _find_last_old(connection)})
 
 
 def downgrade() -> None:
     limit_locks()
+    op.drop_table("inbound_listings")
     op.drop_table("status_queries")
     op.drop_table("message_marks")
 

@@ -167,6 +167,14 @@ class SandboxCarrier:
         code = report.code or ""
         return Receipt(provider_id(message.reference), report.status, report.status, report.code, code)
 
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """Return none: the network repeats its callbacks."""
+        return ()
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
+        """Return the message: none is listed."""
+        return message
+
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete the network's copies of messages; raise `ConnectionError` when it does not answer."""
         await self._ask(self._pool.execute(FORGET, [message.reference for message in messages]))

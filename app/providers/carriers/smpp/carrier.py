@@ -126,6 +126,14 @@ class SmppCarrier:
     async def query_status(self, message: CarriedMessage) -> Receipt | None:
         """Return None: SMSCs differ in the ids that `query_sm` takes, and repeat a receipt that was not answered."""
 
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """Return none: an SMSC repeats a message that was not answered."""
+        return ()
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
+        """Return the message: none is listed."""
+        return message
+
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Do nothing: SMPP cannot delete a submitted message."""
 

@@ -126,6 +126,14 @@ class TelnyxCarrier:
         said = await self._api.read_if_known(f"/messages/{quote(message.provider_message_id or '', safe='')}")
         return read_present_status(carrier_api.child(said, "data")) if said else None
 
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """Return none: Telnyx lists no messages, and repeats a callback that has failed."""
+        return ()
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
+        """Return the message: none is listed."""
+        return message
+
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete nothing: Telnyx deletes no single message, and its own copies after the time it has fixed."""
 

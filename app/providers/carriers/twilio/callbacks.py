@@ -5,6 +5,9 @@ import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import quote
 
 from app.domain.carriers.carrier import (
     FailureCode,
@@ -38,6 +41,7 @@ KEYWORDS: Mapping[str, Keyword] = {"STOP": Keyword.stop, "START": Keyword.start,
 """The values of `OptOutType`: Advanced Opt-Out of a messaging service acted on the keyword."""
 
 MOST_CODE = 10**6
+UNKNOWN_TYPE = "application/octet-stream"
 MOST_MEDIA = 20
 SHORTEST_BASE64 = 60
 
@@ -79,6 +83,38 @@ def read_inbound(fields: Fields) -> InboundMessage:
     )
 
 
+def read_listed(said: Record) -> InboundMessage | None:
+    """Return a message of a person that the API lists; None for any other one, or where it cannot be read.
+
+    Twilio lists neither the files of an MMS, only their number, nor the keyword that it has answered.
+    """
+    sid, sender, to = (carrier_api.name(said.get(field)) for field in ("sid", "from", "to"))
+    at = read_time(said.get("date_sent"))
+    if said.get("direction") != "inbound" or sid is None or sender is None or to is None or at is None:
+        return None
+    lacks_media = carrier_api.number(said.get("num_media"), MOST_MEDIA) is not None
+    return InboundMessage(sid, sender, to, carrier_api.text(said.get("body")), at=at, lacks_media=lacks_media)
+
+
+def read_media(url: str, page: Record) -> tuple[Media, ...]:
+    """Return the files of an MMS in Twilio's list of them, whose addresses begin with `url`."""
+    found: list[Media] = []
+    for each in carrier_api.objects(page.get("media_list")):
+        link = f"{url}/{quote(carrier_api.name(each.get('sid')) or '', safe='')}"
+        if each.get("sid") and carrier_api.is_link(link):
+            found.append(Media(link, carrier_api.name(each.get("content_type")) or UNKNOWN_TYPE))
+    return tuple(found)
+
+
+def read_time(date: object) -> datetime | None:
+    """Return the time of a date of RFC 2822; None where it cannot be read."""
+    try:
+        at = parsedate_to_datetime(date) if isinstance(date, str) else None
+    except ValueError:
+        return None
+    return at if at is None or at.tzinfo else at.replace(tzinfo=UTC)
+
+
 def decode_body(body: str) -> str:
     """Return the text of a body, which Twilio sends as base64 in some cases.
 
@@ -112,5 +148,5 @@ def _sid(said: Mapping[str, str]) -> str:
 
 def _media(said: Mapping[str, str], index: int) -> Media | None:
     url = said.get(f"MediaUrl{index}", "")
-    content_type = carrier_api.name(said.get(f"MediaContentType{index}")) or "application/octet-stream"
+    content_type = carrier_api.name(said.get(f"MediaContentType{index}")) or UNKNOWN_TYPE
     return Media(url, content_type) if carrier_api.is_link(url) else None

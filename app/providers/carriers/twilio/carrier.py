@@ -4,7 +4,6 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from urllib.parse import quote, quote_plus, urlencode
 
 from app.domain.carriers.carrier import (
@@ -29,13 +28,25 @@ from app.domain.kernel.phone import LineType
 from app.domain.webhooks.poster import Reply
 from app.providers import carrier_api
 from app.providers.carrier_api import CarrierApi, CarrierHttp, Record
-from app.providers.carriers.twilio.callbacks import MOST_CODE, STATUSES, read_inbound, read_present_status, read_status
+from app.providers.carriers.twilio.callbacks import (
+    MOST_CODE,
+    STATUSES,
+    read_inbound,
+    read_listed,
+    read_media,
+    read_present_status,
+    read_status,
+    read_time,
+)
 from app.providers.carriers.twilio.errors import CODES, OF_NUMBER, STILL_SENDING
 from app.providers.carriers.twilio.settings import TwilioCredentials, TwilioSettings
 from app.providers.carriers.twilio.signature import FORM, Verifier
 
 VERSION = "/2010-04-01/Accounts"
 PAGE, MOST_PAGES = 100, 20
+INBOUND_PAGE, MOST_INBOUND_PAGES = 300, 50
+"""The messages of people in a page, which has room for long ones, and the most pages that are read at once."""
+
 MOST_NUMBERS = 10_000
 SKEW = timedelta(days=1)
 """The difference of clocks for which a message may seem older than its hand-off.
@@ -71,6 +82,7 @@ class TwilioCarrier:
         takes_alphanumeric=True,
         lists_within=LISTED_WITHIN,
         answers_status_queries=True,
+        lists_inbound=True,
     )
     callback_answer = CallbackAnswer(200, "text/xml", b"<Response/>")
 
@@ -107,6 +119,24 @@ class TwilioCarrier:
         """Ask for a message by its SID; return None for one that Twilio has deleted."""
         said = await self._api.read_if_known(self._path_of(message.provider_message_id or ""))
         return read_present_status(said) if said else None
+
+    async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
+        """List the messages to a number, the newest first, until one that is older."""
+        fields = {"To": number, "DateSent>": f"{since.astimezone(UTC):%Y-%m-%d}", "PageSize": INBOUND_PAGE}
+
+        def next_page(page: Record) -> str | None:
+            is_last = any(_is_older(each.get("date_sent"), since) for each in carrier_api.objects(page.get("messages")))
+            return None if is_last else self._next_page(page)
+
+        pages = self._api.pages(f"{self._account}/Messages.json?{urlencode(fields)}", next_page, MOST_INBOUND_PAGES)
+        found = [read_listed(each) async for page in pages for each in carrier_api.objects(page.get("messages"))]
+        return [each for each in found if each and each.at and each.at >= since]
+
+    async def find_media(self, message: InboundMessage) -> InboundMessage:
+        """Ask for the list of the files of an MMS; their links are those of a callback."""
+        path = self._path_of(message.provider_message_id).removesuffix(".json") + "/Media"
+        files = read_media(f"{self._api.base_url}{path}", await self._api.read(f"{path}.json"))
+        return replace(message, media=files, lacks_media=False)
 
     async def delete_copies(self, messages: Sequence[CarriedMessage]) -> None:
         """Delete messages; raise `ConnectionError` when Twilio is unreachable, or still delivers one."""
@@ -246,8 +276,5 @@ def _is_redacted(body: object) -> bool:
 
 def _is_older(date: object, since: datetime) -> bool:
     """Tell whether a date of RFC 2822 is certainly before a time."""
-    try:
-        at = parsedate_to_datetime(date) if isinstance(date, str) else None
-    except ValueError:
-        return False
-    return at is not None and (at if at.tzinfo else at.replace(tzinfo=UTC)) < since
+    at = read_time(date)
+    return at is not None and at < since
