@@ -50,16 +50,16 @@ class Inbox:
     notify: Notify
     connections: OpenConnections
 
-    async def receive(self, carrier: str, inbound: InboundMessage) -> None:
-        """Store a message, open its conversation and act on its intent in one transaction. Idempotent."""
+    async def receive(self, carrier: str, inbound: InboundMessage, owner_id: int | None = None) -> None:
+        """Store a message, open its conversation and act on its intent in one transaction. Idempotent.
+
+        With an `owner_id`, it is dropped where another account has the number by now.
+        """
         owner = await self.pool.fetchrow(numbers.FIND_OWNER, inbound.to_number, carrier)
+        if owner_id is not None and (owner is None or owner["account_id"] != owner_id):
+            return
         if owner is None:
             await self.keep_unmatched(carrier, "inbound", "no account holds the number", _payload(inbound))
-            return
-        late_at = late_keywords.find_late_time(self.clock.now(), inbound.at)
-        if late_at is not None and late_at < owner["created_at"]:
-            problem = "the account did not have the number at that time"
-            await self.keep_unmatched(carrier, "inbound", problem, _payload(inbound))
             return
         known = await self.connections.get(carrier)
         if known is None:

@@ -73,7 +73,8 @@ WITH due AS MATERIALIZED (
   UPDATE inbound_listings l SET due_at = $4 FROM due WHERE l.carrier = $1 AND l.number = due.number
   RETURNING l.carrier, l.number, l.due_at, l.listed_until
 )
-SELECT claimed.*, {numbers.find_start("claimed.number", "claimed.carrier")} AS owned_since FROM claimed
+SELECT claimed.*, p.account_id AS owner_id, p.created_at AS owned_since
+FROM claimed {numbers.join_owner("claimed.number", "claimed.carrier")}
 """
 
 FIND_KNOWN = """
@@ -91,12 +92,13 @@ WHERE l.carrier = $1 AND l.number = r.number AND l.due_at = $5
 
 
 class Listing(NamedTuple):
-    """A number to ask a carrier for; `owned_since` is None where no account has it at this connection any more."""
+    """A number to ask a carrier for; `owner_id` is None where no account has it at this connection any more."""
 
     carrier: str
     number: str
     due_at: datetime
     listed_until: datetime
+    owner_id: int | None
     owned_since: datetime | None
 
     def since(self, now: datetime) -> datetime:
@@ -172,9 +174,9 @@ class MissedTexts:
         async def take(listing: Listing, found: Found) -> None:
             received[listing] = await self._receive(listing, found, now, ends_at)
 
-        owned = [each for each in claimed if each.owned_since is not None]
+        owned = [each for each in claimed if each.owner_id is not None]
         left = await self.calls.run(key, owned, list_inbound, take, ends_at)
-        if gone := [each.number for each in claimed if each.owned_since is None]:
+        if gone := [each.number for each in claimed if each.owner_id is None]:
             await self.database.pool.execute(FORGET, key, gone, until)
         ended_at, known_until = self.clock.now(), now - SETTLED
         settled = [
@@ -201,7 +203,7 @@ class MissedTexts:
             if asyncio.get_running_loop().time() >= ends_at:
                 return False
             try:
-                are_received &= await self._receive_one(found.carrier, wanted[id])
+                are_received &= await self._receive_one(found.carrier, wanted[id], listing.owner_id)
             except UNREACHABLE:
                 return False
         return are_received
@@ -209,12 +211,12 @@ class MissedTexts:
     async def _complete(self, carrier: Carrier, inbound: InboundMessage) -> InboundMessage:
         return await self.calls.limit.run(carrier.find_media(inbound)) if inbound.lacks_media else inbound
 
-    async def _receive_one(self, carrier: Carrier, inbound: InboundMessage) -> bool:
+    async def _receive_one(self, carrier: Carrier, inbound: InboundMessage, owner_id: int | None) -> bool:
         """Receive a text; return False if it fails. Raise `UNREACHABLE` where its carrier or the database is away."""
         try:
             whole = await self._complete(carrier, inbound)
             async with self._receiving:
-                await self.inbox.receive(carrier.key, whole)
+                await self.inbox.receive(carrier.key, whole, owner_id)
         except UNREACHABLE:
             raise
         except Exception as error:

@@ -12,10 +12,10 @@ ACTIVE = (
 """The active numbers of an account that are not paused, with the column `reaches_phones`."""
 
 FIND_OWNER = f"""
-SELECT p.account_id, p.carrier, p.created_at FROM phone_numbers p
+SELECT p.account_id, p.carrier FROM phone_numbers p
 WHERE p.phone_number = $1 AND p.status = 'active' AND (p.carrier = $2 OR {carriers.serves("$2", "p.account_id")})
 """
-"""Find the account that has the number `$1`, its connection, and since when, for a text that `$2` brought.
+"""Find the account that has the number `$1`, and its connection, for a text that the connection `$2` brought.
 
 A text may come through the connection that a number had before it was moved, but not through one of another account.
 """
@@ -25,10 +25,9 @@ FIND_CONNECTION = "SELECT carrier FROM phone_numbers WHERE phone_number = $1 AND
 """Find the key of the connection of the active number `$1`, of any account."""
 
 
-def find_start(number: str, carrier: str) -> str:
-    """Return the time from which an account has an active number of a connection, or null."""
-    of_connection = f"phone_number = {number} AND status = 'active' AND carrier = {carrier}"
-    return f"(SELECT created_at FROM phone_numbers WHERE {of_connection})"
+def join_owner(number: str, carrier: str) -> str:
+    """Return a left join with the active number `p` of a connection."""
+    return f"LEFT JOIN phone_numbers p ON p.phone_number = {number} AND p.status = 'active' AND p.carrier = {carrier}"
 
 
 def join_sender(account_id: str, number_id: str, usual_number: str) -> str:

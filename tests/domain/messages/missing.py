@@ -1,7 +1,7 @@
 """Texts of people whose callbacks were lost, and the questions to their carriers, for tests."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -35,10 +35,13 @@ class Lists(SandboxCarrier):
         self.error: Exception | None = None
         self.media_error: Exception | None = None
         self.pause = 0.0
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
 
     async def list_inbound(self, number: str, since: datetime) -> Sequence[InboundMessage]:
         self.asked.append((number, since))
         await asyncio.sleep(self.pause)
+        if self.meanwhile:
+            await self.meanwhile()
         if self.error:
             raise self.error
         return self.texts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.carriers.carrier import CarrierBusy, InboundMessage
+from app.domain.carriers.carrier import CarrierBusy
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.erasure import service as erasure
@@ -23,7 +23,7 @@ from tests.factories.accounts import ACCOUNTS
 from tests.factories.carriers import add_connection
 from tests.factories.contacts import CONSENTS, SUPPRESSIONS, id_of_contact, locked_contacts
 from tests.factories.events import event_names
-from tests.factories.messages import INBOUND, INBOUND_LISTINGS, MESSAGES, OPT_IN_REQUESTS, UNMATCHED_CALLBACKS
+from tests.factories.messages import INBOUND, INBOUND_LISTINGS, MESSAGES, OPT_IN_REQUESTS
 from tests.factories.numbers import PHONE_NUMBERS, add_number
 from tests.factories.tables import ago
 from tests.factories.traps import until_blocked, writes_refused
@@ -146,16 +146,20 @@ async def test_the_texts_to_an_earlier_owner_of_a_number_are_not_received(
     assert await INBOUND.where(account_id=account.account_id).read(pool, "body") == ["The first"]
 
 
-async def test_a_repeated_callback_of_a_text_to_an_earlier_owner_is_kept_as_unmatched(
-    services: Services, account: Opened, pool: Pool
+async def test_a_number_that_gets_another_owner_during_its_listing_brings_that_one_no_text(
+    missed: Missed, pool: Pool
 ) -> None:
-    text = InboundMessage("a", TO, account.phone_number, "Secret", at=ago(hours=1))
+    missed.add("a", "Secret")
+    heir = await ACCOUNTS.insert(pool, company_name="Heir", rate=0.01)
 
-    await services.inbox.receive("sandbox", text)
+    async def hand_number_on() -> None:
+        await PHONE_NUMBERS.change(pool, account_id=heir, is_primary=False)
 
-    problem = "the account did not have the number at that time"
-    assert await UNMATCHED_CALLBACKS.only(pool, "carrier", "problem") == ("sandbox", problem)
-    assert await MESSAGES.count(pool) == 0
+    missed.carrier.meanwhile = hand_number_on
+    await work(missed.after())
+
+    assert await bodies(pool) == []
+    assert len(missed.carrier.asked) == 1
 
 
 @pytest.mark.parametrize("change", [{"status": "released", "is_primary": False}, {"carrier": "other"}])
