@@ -10,13 +10,16 @@ from app.domain.kernel.unit_of_work import UnitOfWork
 LATE_AFTER = timedelta(minutes=10)
 """The time for which a text counts as one that was sent just now: clocks differ."""
 
+LATE_WITHIN = timedelta(days=7)
+"""The time within which a carrier may still bring a text: an older time is wrong, and counts as the present."""
+
 UNCERTAIN = timedelta(minutes=1)
 """The time between two statements in which their order is uncertain: an opt-out counts then."""
 
 
 def find_late_time(now: datetime, at: datetime | None) -> datetime | None:
     """Return the time at which a text was sent if it is late, or else None."""
-    return at if at is not None and at < now - LATE_AFTER else None
+    return at if at is not None and now - LATE_WITHIN < at < now - LATE_AFTER else None
 
 
 def precedes(late_at: datetime | None, request: OptInRequest | None) -> bool:

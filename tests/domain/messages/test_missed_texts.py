@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.engine import Pool
-from app.domain.carriers.carrier import CarrierBusy
+from app.domain.carriers.carrier import CarrierBusy, InboundMessage
 from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.erasure import service as erasure
@@ -332,6 +332,19 @@ async def test_a_missed_stop_does_not_end_a_consent_that_was_given_later(
     assert await bodies(pool) == ["Hello", "STOP"]
     assert await SUPPRESSIONS.count(pool) == is_suppressed
     assert await event_names(pool, "new_opt_out") == ["new_opt_out"] * is_suppressed
+
+
+async def test_a_stop_whose_time_is_impossible_counts_as_one_of_now(
+    missed: Missed, text: Callable[..., Any], act: Callable[..., Any], services: Services, pool: Pool
+) -> None:
+    await text("Hello", id="known")
+    async with act() as unit:
+        await opt_outs.record_opt_in(unit, await id_of_contact(pool, TO), Evidence("paper", "I agree"))
+
+    await services.inbox.receive("sandbox", InboundMessage("a", TO, missed.number, "STOP", at=ago(days=8)))
+
+    assert await SUPPRESSIONS.only(pool, "phone") == TO
+    assert await CONSENTS.where(kind="opt_out").only(pool, "occurred_at") is None
 
 
 @pytest.mark.parametrize(
