@@ -11,6 +11,7 @@ from app.domain.contacts.models import PipelineStage
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.graphql.campaigns import COST_LIMIT, MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey
@@ -177,13 +178,7 @@ class CampaignMutation:
         info: Info,
         id: CampaignId,
         changes: Annotated[CampaignChanges, strawberry.argument(description="The changes.")],
-        expected_version: Annotated[
-            int | None,
-            strawberry.argument(
-                description="The version that the caller has read: the request is refused if the campaign was changed "
-                "since."
-            ),
-        ] = None,
+        expected_version: Annotated[int | None, versions.expected("campaign")] = None,
     ) -> models.Campaign:
         """Change a draft."""
         return await service.update(info.context.unit, id, changes.read(), expected_version)

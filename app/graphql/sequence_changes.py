@@ -12,6 +12,7 @@ from app.domain.sequences import definition, models, previews, queries, service
 from app.domain.sequences.definition import Exits, NewStep, SendWindow, SequenceFields
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.previews import PlannedText
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey, once
@@ -218,10 +219,7 @@ class SequenceMutation:
                 )
             ),
         ] = False,
-        expected_version: Annotated[
-            int | None,
-            strawberry.argument(description="Refuse the change unless the drip sequence has this version."),
-        ] = None,
+        expected_version: Annotated[int | None, versions.expected("drip sequence")] = None,
     ) -> models.Sequence:
         """Change a sequence."""
         unit, fields = info.context.unit, _read(changes)

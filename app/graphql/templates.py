@@ -12,6 +12,7 @@ from app.domain.templates import grammar, models, queries, service, vocabulary
 from app.domain.templates.rendering import MAX_VALUE
 from app.domain.templates.service import TemplateFields
 from app.graphql.actors import Actor, actor_of
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.idempotency import IdempotencyKey, once
@@ -31,12 +32,7 @@ Name = Annotated[
 Body = Annotated[
     str, strawberry.argument(description=BODY, directives=[Constraint(min_length=1, max_length=MAX_LENGTH)])
 ]
-ExpectedVersion = Annotated[
-    int | None,
-    strawberry.argument(
-        description="The version that the caller has read: the request is refused if the template was changed since."
-    ),
-]
+ExpectedVersion = Annotated[int | None, versions.expected("template")]
 
 
 @strawberry.type(description="A saved text with placeholders.")

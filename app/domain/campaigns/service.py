@@ -18,6 +18,7 @@ from app.domain.campaigns.models import Campaign, CampaignStatus, PauseReason, R
 from app.domain.campaigns.previews import Counted
 from app.domain.contacts import sql as contacts
 from app.domain.events import outbox
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.errors import ConsentNotAttested
@@ -98,12 +99,9 @@ async def update(unit: UnitOfWork, id: int, fields: CampaignFields, expected_ver
     values = await _checked(unit, fields)
     campaign = await queries.get(unit, id, lock=True)
     _require_draft(campaign, "changed")
-    _require_version(campaign, expected_version)
-    if all(getattr(campaign, name) == value for name, value in values.items()):
+    versions.require("campaign", campaign.version, expected_version)
+    if not versions.change(campaign, values):
         return campaign
-    for name, value in values.items():
-        setattr(campaign, name, value)
-    campaign.version += 1
     return await _save(unit, campaign)
 
 
@@ -327,14 +325,6 @@ def _require_draft(campaign: Campaign, change: str) -> None:
     if campaign.status == CampaignStatus.scheduled:
         raise Conflict(reason=f"The campaign {campaign.name} is scheduled. Unschedule it before it is {change}.")
     _require(campaign, {CampaignStatus.draft}, change)
-
-
-def _require_version(campaign: Campaign, expected: int | None) -> None:
-    if expected not in (None, campaign.version):
-        raise Conflict(
-            reason=f"The campaign has version {campaign.version}, not {expected}: it was changed. Read it again.",
-            field="expected_version",
-        )
 
 
 def _require(campaign: Campaign, statuses: frozenset[CampaignStatus] | set[CampaignStatus], change: str) -> None:

@@ -13,6 +13,7 @@ from app.domain.conversations import history, queries
 from app.domain.conversations.events import ConversationChanged, NewConversation
 from app.domain.conversations.models import AiState, Conversation, ConversationStatus
 from app.domain.events import outbox
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -107,8 +108,8 @@ async def assign(
 ) -> Conversation:
     """Assign a conversation to a user, or to none; raise `Conflict` if its version is not the expected one."""
     conversation = await queries.get(unit, id, lock=True)
-    if expected_version not in (None, conversation.version):
-        raise Conflict(reason=await describe_change(unit, conversation, expected_version), field="expected_version")
+    if versions.is_outdated(expected_version, conversation.version):
+        raise Conflict(reason=await describe_change(unit, conversation, expected_version), field=versions.ARGUMENT)
     before = ConversationChanged.of(unit, conversation)
     conversation.assignee_id = await _assignee(unit, assignee_id)
     await save(unit, conversation, before)

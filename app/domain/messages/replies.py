@@ -10,7 +10,7 @@ from app.domain.conversations import queries as conversations
 from app.domain.conversations import service
 from app.domain.conversations import sql as conversation_sql
 from app.domain.conversations.models import Conversation
-from app.domain.kernel import idempotency
+from app.domain.kernel import idempotency, versions
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import queries
 from app.domain.messages.acceptor import SendAcceptor
@@ -89,6 +89,6 @@ async def _condition(unit: UnitOfWork, conversation: Conversation, version: int 
     if version is None:
         return None
     reason = "Someone has answered or changed the conversation at this moment. Read it again."
-    if version != conversation.version:
+    if versions.is_outdated(version, conversation.version):
         reason = await service.describe_change(unit, conversation, version)
     return Condition(_IsUnchanged(version), conversation.id, ConversationHasChanged(reason=reason))

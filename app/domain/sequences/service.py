@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select
 
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.sequences import definition, following, queries
@@ -33,7 +34,7 @@ async def change(
     """
     values = definition.read(fields)
     sequence = await queries.lock(unit, id, to_change=True)
-    _require_version(sequence, expected_version)
+    versions.require("drip sequence", sequence.version, expected_version)
     if sequence.status == SequenceStatus.archived:
         raise Conflict(reason=f"The drip sequence {sequence.name} is archived and cannot be changed.")
     changed = any(getattr(sequence, name) != value for name, value in values.items())
@@ -80,11 +81,3 @@ async def _replace_steps(unit: UnitOfWork, sequence: Sequence, steps: List[NewSt
 async def _add_steps(unit: UnitOfWork, sequence: Sequence, rows: List[Mapping[str, Any]]) -> None:
     own = {"account_id": sequence.account_id, "sequence_id": sequence.id, "version": sequence.steps_version}
     await unit.execute(insert(Step), [{**own, **row} for row in rows])
-
-
-def _require_version(sequence: Sequence, expected: int | None) -> None:
-    if expected not in (None, sequence.version):
-        raise Conflict(
-            reason=f"The drip sequence has version {sequence.version}, not {expected}: it was changed. Read it again.",
-            field="expected_version",
-        )

@@ -5,7 +5,8 @@ from typing import TypedDict
 from sqlalchemy import delete as delete_rows
 from sqlalchemy.dialects.postgresql import insert
 
-from app.domain.kernel.errors import Conflict, InvalidInput
+from app.domain.kernel import versions
+from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates import checking, queries, vocabulary
 from app.domain.templates.models import PlaceholderFallback, Template
@@ -36,21 +37,17 @@ async def update(unit: UnitOfWork, id: int, fields: TemplateFields, expected_ver
     """
     values = await _checked(unit, fields)
     template = await queries.get(unit, id, lock=True)
-    _require_version(template, expected_version)
-    if all(getattr(template, name) == value for name, value in values.items()):
-        return template
-    for name, value in values.items():
-        setattr(template, name, value)
-    template.version += 1
-    template.updated_at = unit.clock.now()
-    await unit.save(template)
+    versions.require("template", template.version, expected_version)
+    if versions.change(template, values):
+        template.updated_at = unit.clock.now()
+        await unit.save(template)
     return template
 
 
 async def delete(unit: UnitOfWork, id: int, expected_version: int | None = None) -> Template:
     """Delete a template and return it; raise `NotFound`, or `Conflict` for a version that is no longer expected."""
     template = await queries.get(unit, id, lock=True)
-    _require_version(template, expected_version)
+    versions.require("template", template.version, expected_version)
     await unit.delete(template)
     return template
 
@@ -97,11 +94,3 @@ def _name(text: str) -> str:
     if not 1 <= len(name) <= MAX_NAME:
         raise InvalidInput(reason=f"name must have 1 to {MAX_NAME} characters.", field="name")
     return name
-
-
-def _require_version(template: Template, expected: int | None) -> None:
-    if expected not in (None, template.version):
-        raise Conflict(
-            reason=f"The template has version {template.version}, not {expected}: it was changed. Read it again.",
-            field="expected_version",
-        )
