@@ -13,6 +13,7 @@ from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.domain.quiet_hours.rules import EVERY_DAY, clock
 from app.graphql.actors import Actor, actor_of
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -93,6 +94,9 @@ class AiAgent:
     daily_limit: int = strawberry.field(description="The maximum number of drafts in a day (UTC).")
     hand_over_to: BigInt | None = strawberry.field(description="The user to whom it hands conversations over.")
     hand_over_message: str = strawberry.field(description="The text that it sends when it hands over.")
+    version: int = strawberry.field(
+        description="The version: 1 at first, and one more with each change by update_ai_agent."
+    )
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     updated_at: datetime = strawberry.field(description="The time of its last change.")
@@ -270,16 +274,17 @@ class AgentMutation:
             "Change an AI agent, and return it; omitted fields keep their values. The mode auto needs messages:send "
             "too."
         ),
-        directives=guarded("agents:write", "insufficient_scope", "not_found"),
+        directives=guarded("agents:write", "conflict", "insufficient_scope", "not_found"),
     )
     async def update_ai_agent(
         self,
         info: Info,
         id: AgentId,
         changes: Annotated[AiAgentChanges, strawberry.argument(description="The fields to change.")],
+        expected_version: Annotated[int | None, versions.expected("AI agent")] = None,
     ) -> models.Agent:
         """Change an agent."""
-        return await service.update(info.context.unit, id, _fields(changes))
+        return await service.update(info.context.unit, id, _fields(changes), expected_version)
 
     @strawberry.mutation(
         graphql_type=AiAgent,

@@ -19,6 +19,7 @@ from app.graphql.automation_shapes import (
     AutomationTrigger,
     AutomationTriggerInput,
 )
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -76,6 +77,9 @@ class Automation:
     name: str = strawberry.field(description="The name.")
     status: AutomationStatus = strawberry.field(description="The status.")
     filter: strawberry.Private[Any]
+    version: int = strawberry.field(
+        description="The version: 1 at first, and one more with each change by update_automation."
+    )
     next_at: datetime | None = strawberry.field(
         description="The time at which it looks for contacts next; null for an event, or while it is paused."
     )
@@ -198,17 +202,18 @@ class AutomationMutation:
     @strawberry.mutation(
         graphql_type=Automation,
         description="Change an automation, and return it. Needs the scopes of its actions, as create_automation does.",
-        directives=guarded("campaigns:write", "insufficient_scope", "message_too_long", "not_found"),
+        directives=guarded("campaigns:write", "conflict", "insufficient_scope", "message_too_long", "not_found"),
     )
     async def update_automation(
         self,
         info: Info,
         id: AutomationId,
         changes: Annotated[AutomationChanges, strawberry.argument(description="The fields to change.")],
+        expected_version: Annotated[int | None, versions.expected("automation")] = None,
     ) -> models.Automation:
         """Change an automation."""
         fields = _fields(dict(given(vars(changes), AutomationFields)))
-        return await service.update_automation(info.context.unit, id, fields)
+        return await service.update_automation(info.context.unit, id, fields, expected_version)
 
     @strawberry.mutation(
         graphql_type=Automation,

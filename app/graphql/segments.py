@@ -18,6 +18,7 @@ from app.domain.segments.fields import Kind, Operator
 from app.domain.segments.service import SegmentFields
 from app.graphql.actors import Actor, actor_of
 from app.graphql.contacts import Contact
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -115,6 +116,7 @@ class Segment:
     id: BigInt = strawberry.field(description="The segment's id.")
     name: str = strawberry.field(description="The name of the segment.")
     filter: strawberry.Private[dict[str, Any]]
+    version: int = strawberry.field(description="The version: 1 at first, and one more with each change.")
     created_by: strawberry.Private[str]
     created_at: datetime = strawberry.field(description="The time at which it was created.")
     updated_at: datetime = strawberry.field(description="The time of its last change.")
@@ -264,19 +266,20 @@ class SegmentMutation:
     @strawberry.mutation(
         graphql_type=Segment,
         description="Change the name or the filter of a segment, and return it.",
-        directives=guarded("campaigns:write", "not_found"),
+        directives=guarded("campaigns:write", "conflict", "not_found"),
     )
     async def update_segment(
         self,
         info: Info,
         id: SegmentId,
         changes: Annotated[SegmentChanges, strawberry.argument(description="The fields to change.")],
+        expected_version: Annotated[int | None, versions.expected("segment")] = None,
     ) -> models.Segment:
         """Change a segment."""
         written = dict(given(vars(changes), SegmentFields))
         if isinstance(filter := written.get("filter"), SegmentFilter):
             written["filter"] = filter.read()
-        return await service.update(info.context.unit, id, cast("SegmentFields", written))
+        return await service.update(info.context.unit, id, cast("SegmentFields", written), expected_version)
 
     @strawberry.mutation(
         graphql_type=Segment,

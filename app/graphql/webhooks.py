@@ -13,6 +13,7 @@ from app.domain.kernel.events import EVENTS
 from app.domain.webhooks import models, payloads, queries, service, stats
 from app.domain.webhooks.models import SubscriptionKind, SubscriptionStatus
 from app.domain.webhooks.service import SubscriptionFields
+from app.graphql.core import versions
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
@@ -74,6 +75,9 @@ class Webhook:
     target_url: str = strawberry.field(description="The address that events are posted to.")
     description: str = strawberry.field(description="The description that the account gave it.")
     status: SubscriptionStatus = strawberry.field(description="Whether it receives events.")
+    version: int = strawberry.field(
+        description="The version: 1 at first, and one more with each change by update_webhook."
+    )
     failing_since: datetime | None = strawberry.field(
         description="The time of the first failure since the last success."
     )
@@ -251,17 +255,19 @@ class WebhookMutation:
             "Change a webhook, and return it. Changing its address or events takes it over, as take_over_webhook does; "
             "waiting deliveries of an event that is left out are canceled."
         ),
-        directives=guarded("webhooks:manage", "invalid_url", "not_found", "unknown_event"),
+        directives=guarded("webhooks:manage", "conflict", "invalid_url", "not_found", "unknown_event"),
     )
     async def update_webhook(
         self,
         info: Info,
         id: WebhookId,
         changes: Annotated[WebhookChanges, strawberry.argument(description="The fields to change.")],
+        expected_version: Annotated[int | None, versions.expected("webhook")] = None,
     ) -> models.Subscription:
         """Change a webhook."""
         fields = given(vars(changes), SubscriptionFields)
-        return await service.update_webhook(info.context.unit, info.context.services.webhooks, id, fields)
+        unit, ports = info.context.unit, info.context.services.webhooks
+        return await service.update_webhook(unit, ports, id, fields, expected_version)
 
     @strawberry.mutation(
         graphql_type=Webhook,

@@ -63,7 +63,8 @@ class Agent(Base):
     """An agent. Empty `number_ids` and a null `segment_id` mean all; without `days`, all hours.
 
     `days` are ISO weekdays, `opens_at` and `closes_at` minutes of the day in the account's time zone.
-    `hand_over_to` is the user to whom conversations are assigned when they are handed over.
+    `hand_over_to` is the user to whom conversations are assigned when they are handed over. `version` counts the
+    changes of its settings, so that a concurrent one is noticed.
     """
 
     __tablename__ = "ai_agents"
@@ -95,6 +96,7 @@ class Agent(Base):
     daily_limit: Mapped[int] = mapped_column(server_default="200")
     hand_over_to: Mapped[int | None] = mapped_column(ForeignKey("users.id"))
     hand_over_message: Mapped[str]
+    version: Mapped[int] = mapped_column(server_default="1")
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_at: Mapped[Created]

@@ -12,6 +12,7 @@ from app.domain.agents import conclusions, queries
 from app.domain.agents.events import AgentState
 from app.domain.agents.models import Agent, AgentMode, AgentStatus
 from app.domain.events import outbox
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict, InvalidInput, NotFound
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.numbers import queries as numbers
@@ -70,15 +71,19 @@ async def create(unit: UnitOfWork, fields: AgentFields) -> Agent:
     return agent
 
 
-async def update(unit: UnitOfWork, id: int, fields: AgentFields) -> Agent:
-    """Change an agent; raise `InvalidInput` or `NotFound`, and `InsufficientScope` as `create` does."""
+async def update(unit: UnitOfWork, id: int, fields: AgentFields, expected_version: int | None = None) -> Agent:
+    """Change an agent; its version grows with each change.
+
+    Raises `InvalidInput`, `NotFound`, `InsufficientScope` as `create` does, and `Conflict` for a version that is no
+    longer expected.
+    """
     values = await _checked(unit, fields)
     agent = await queries.get(unit, id, lock=True)
-    for name, value in values.items():
-        setattr(agent, name, value)
+    versions.require("AI agent", agent.version, expected_version)
+    is_changed = versions.change(agent, values)
     _check_order(agent.opens_at, agent.closes_at)
     _check_scope(unit, agent.mode)
-    return await _save(unit, agent)
+    return await _save(unit, agent) if is_changed else agent
 
 
 async def set_status(unit: UnitOfWork, id: int, status: AgentStatus) -> Agent:

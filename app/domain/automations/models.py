@@ -93,7 +93,8 @@ class Automation(Base):
     """A trigger, conditions and actions, as `triggers.store`, `filters.store` and `actions.store` write them.
 
     `event` is the name of the event that triggers it. `next_at` is the time at which a worker looks for contacts, null
-    for a trigger that is an event. Events before `active_since` start no runs.
+    for a trigger that is an event. Events before `active_since` start no runs. `version` counts the changes of what it
+    does, so that a concurrent one is noticed.
     """
 
     __tablename__ = "automations"
@@ -113,6 +114,7 @@ class Automation(Base):
     actions: Mapped[list[Action]] = mapped_column(JSONB)
     next_at: Mapped[datetime | None]
     active_since: Mapped[datetime | None]
+    version: Mapped[int] = mapped_column(server_default="1")
     created_by: Mapped[str]
     created_at: Mapped[Created]
     updated_at: Mapped[Created]

@@ -10,6 +10,7 @@ from app.domain.accounts import scopes
 from app.domain.automations import actions, queries, triggers
 from app.domain.automations.models import PAUSED, Automation, AutomationRun, AutomationStatus, RunStatus
 from app.domain.automations.shapes import Action, GivenAction, GivenTrigger
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import filters
@@ -47,15 +48,21 @@ async def create(unit: UnitOfWork, fields: AutomationFields) -> Automation:
     return automation
 
 
-async def update_automation(unit: UnitOfWork, id: int, fields: AutomationFields) -> Automation:
-    """Change an automation; runs under way keep their actions. Raises as `create` does, and `NotFound`."""
+async def update_automation(
+    unit: UnitOfWork, id: int, fields: AutomationFields, expected_version: int | None = None
+) -> Automation:
+    """Change an automation; its version grows with each change, and runs under way keep their actions.
+
+    Raises as `create` does, `NotFound`, and `Conflict` for a version that is no longer expected.
+    """
     values = await _checked(unit, fields)
     zone = await _hold_zone(unit)
     automation = await queries.get_automation(unit, id, lock=True)
     _check_scopes(unit, automation.actions, values.get("actions", []))
+    versions.require("automation", automation.version, expected_version)
     former = automation.trigger
-    for name, value in values.items():
-        setattr(automation, name, value)
+    if not versions.change(automation, values):
+        return automation
     automation.updated_at = unit.clock.now()
     if automation.status == AutomationStatus.active and automation.trigger != former:
         automation.next_at = triggers.next_at(automation.trigger, unit.clock.now(), zone)

@@ -4,6 +4,7 @@ from typing import Any, TypedDict
 
 from app.domain.accounts import queries as accounts
 from app.domain.contacts import custom_fields
+from app.domain.kernel import versions
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.segments import fields, filters, queries
@@ -32,14 +33,17 @@ async def create(unit: UnitOfWork, name: str, filter: GivenFilter) -> Segment:
     return segment
 
 
-async def update(unit: UnitOfWork, id: int, changes: SegmentFields) -> Segment:
-    """Change a segment; raise `NotFound` and `InvalidInput`. Campaigns that were sent keep their audience."""
+async def update(unit: UnitOfWork, id: int, changes: SegmentFields, expected_version: int | None = None) -> Segment:
+    """Change a segment; its version grows with each change. Campaigns that were sent keep their audience.
+
+    Raises `NotFound`, `InvalidInput`, and `Conflict` for a version that is no longer expected.
+    """
     values = await _checked(unit, changes)
     segment = await queries.get(unit, id, lock=True)
-    for name, value in values.items():
-        setattr(segment, name, value)
-    segment.updated_at = unit.clock.now()
-    await unit.save(segment)
+    versions.require("segment", segment.version, expected_version)
+    if versions.change(segment, values):
+        segment.updated_at = unit.clock.now()
+        await unit.save(segment)
     return segment
 
 

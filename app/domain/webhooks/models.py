@@ -29,7 +29,8 @@ class Subscription(Base):
     """A URL that receives events.
 
     `wake_at` is the time of its next work, null without pending deliveries. One process at a time leases it, until
-    `leased_until`. `lease` counts the leases; `revision` counts the changes that a lease holder must reload.
+    `leased_until`. `lease` counts the leases; `revision` counts the changes that a lease holder must reload, and
+    `version` those that callers made by `update_webhook`, so that a concurrent one is noticed.
     It ends with the credential of `creator_id` (`app.domain.accounts.credentials`); one of the service itself has none.
     `open_until` is set while its circuit breaker is open, `has_leftovers` while it is disabled or removed and has
     pending deliveries (`webhooks.leftovers`).
@@ -57,6 +58,7 @@ class Subscription(Base):
     leased_until: Mapped[datetime | None]
     lease: Mapped[int] = mapped_column(server_default="0")
     revision: Mapped[int] = mapped_column(server_default="0")
+    version: Mapped[int] = mapped_column(server_default="1")
     failures: Mapped[int] = mapped_column(server_default="0")
     trips: Mapped[int] = mapped_column(server_default="0")
     open_until: Mapped[datetime | None]

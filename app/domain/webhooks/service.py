@@ -7,7 +7,7 @@ from typing import NamedTuple, TypedDict
 from app.domain.accounts import audit, credentials
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.audit import AuditAction
-from app.domain.kernel import overlap
+from app.domain.kernel import overlap, versions
 from app.domain.kernel.errors import Conflict, InvalidInput
 from app.domain.kernel.sealing import Seal
 from app.domain.kernel.unit_of_work import UnitOfWork
@@ -82,13 +82,18 @@ async def create_webhook(
     return subscription
 
 
-async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: SubscriptionFields) -> Subscription:
+async def update_webhook(
+    unit: UnitOfWork, ports: Ports, id: int, fields: SubscriptionFields, expected_version: int | None = None
+) -> Subscription:
     """Update a webhook. Setting `active` to true activates a disabled one; false disables it.
 
     Attempts that start later use the new values. Pending deliveries of removed events are canceled, and a new URL
     resets the health. An actor that changes the URL or the events becomes the webhook's creator.
+    Raises `Conflict` for a version that is no longer expected.
     """
     subscription = await queries.get_subscription(unit, id, lock=True)
+    versions.require("webhook", subscription.version, expected_version)
+    former = _settings(subscription)
     subscription.revision += 1
     if "events" in fields:
         subscription.events = _topics_for(subscription, fields["events"])
@@ -102,6 +107,8 @@ async def update_webhook(unit: UnitOfWork, ports: Ports, id: int, fields: Subscr
         _reset_health(subscription)
     if "active" in fields:
         _set_active(unit, subscription, active=fields["active"])
+    if _settings(subscription) != former:
+        subscription.version += 1
     if subscription.status == SubscriptionStatus.active:
         wake(unit, subscription)
     await unit.save(subscription)
@@ -214,6 +221,11 @@ async def _add(
 async def _reveal(unit: UnitOfWork, action: AuditAction, subscription: Subscription, secret: str) -> RevealedSecret:
     await audit.record(unit, action, subscription.target_url, webhook_id=subscription.id)
     return RevealedSecret(secret, subscription)
+
+
+def _settings(subscription: Subscription) -> tuple[object, ...]:
+    """Return all that `update_webhook` changes."""
+    return subscription.target_url, tuple(subscription.events), subscription.description, subscription.status
 
 
 def _set_active(unit: UnitOfWork, subscription: Subscription, *, active: bool) -> None:
