@@ -1,7 +1,7 @@
 """AI agents and their knowledge, as the contract shows them."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import strawberry
 from strawberry.types.maybe import Maybe
@@ -9,6 +9,7 @@ from strawberry.types.maybe import Maybe
 from app.domain.agents import knowledge, models, queries, service
 from app.domain.agents.models import AgentMode, AgentStatus, KnowledgeKind
 from app.domain.agents.service import LIMITS, AgentFields
+from app.domain.kernel import idempotency
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.domain.quiet_hours.rules import EVERY_DAY, clock
@@ -17,6 +18,7 @@ from app.graphql.core import versions
 from app.graphql.core.context import Info, given, row_of
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.quiet_hours import Weekday
@@ -237,7 +239,7 @@ class AgentMutation:
             "Create an AI agent, and return it. It is paused, and its drafts wait for approval unless mode says "
             "otherwise; the mode auto needs messages:send too."
         ),
-        directives=guarded("agents:write", "conflict", "insufficient_scope", "not_found"),
+        directives=guarded("agents:write", "conflict", "idempotency_key_reused", "insufficient_scope", "not_found"),
     )
     async def create_ai_agent(
         self,
@@ -259,6 +261,7 @@ class AgentMutation:
         details: Annotated[
             AiAgentChanges | None, strawberry.argument(description="Its other fields, none of which is an argument.")
         ] = None,
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Agent:
         """Create an agent."""
         own: AgentFields = {"name": name, "instructions": instructions, "mode": mode}
@@ -266,7 +269,10 @@ class AgentMutation:
         if doubled := sorted(own.keys() & others.keys()):
             reason = f"{doubled[0]} is an argument of its own. Leave it out of details."
             raise InvalidInput(reason=reason, field=f"details.{doubled[0]}")
-        return await service.create(info.context.unit, {**others, **own})
+        unit, fields = info.context.unit, cast("AgentFields", {**others, **own})
+        digest = idempotency.fingerprint("create_ai_agent", **fields)
+        id = await once(info, idempotency_key, digest, lambda: service.create(unit, fields))
+        return await queries.get(unit, id)
 
     @strawberry.mutation(
         graphql_type=AiAgent,

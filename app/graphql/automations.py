@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from app.domain.automations import actions, library, models, queries, service, triggers
 from app.domain.automations.models import AutomationStatus
 from app.domain.automations.service import AutomationFields
+from app.domain.kernel import idempotency
 from app.domain.kernel.paging import Page
 from app.domain.segments import filters, sentences
 from app.graphql.actors import Actor, actor_of
@@ -23,6 +24,7 @@ from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 from app.graphql.segments import SegmentFilter
@@ -189,15 +191,26 @@ class AutomationMutation:
             "Create a paused automation, and return it. set_automation_status activates it. Its actions need the "
             "scopes of the same changes by hand, such as messages:send to send."
         ),
-        directives=guarded("campaigns:write", "conflict", "insufficient_scope", "message_too_long", "not_found"),
+        directives=guarded(
+            "campaigns:write",
+            "conflict",
+            "idempotency_key_reused",
+            "insufficient_scope",
+            "message_too_long",
+            "not_found",
+        ),
     )
     async def create_automation(
         self,
         info: Info,
         automation: Annotated[AutomationInput, strawberry.argument(description="The automation to create.")],
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Automation:
         """Create an automation."""
-        return await service.create(info.context.unit, _fields(vars(automation)))
+        unit, fields = info.context.unit, _fields(vars(automation))
+        digest = idempotency.fingerprint("create_automation", automation=automation)
+        id = await once(info, idempotency_key, digest, lambda: service.create(unit, fields))
+        return await queries.get_automation(unit, id)
 
     @strawberry.mutation(
         graphql_type=Automation,

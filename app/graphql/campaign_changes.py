@@ -5,16 +5,17 @@ from typing import Annotated, Any, cast
 
 import strawberry
 
-from app.domain.campaigns import audience, models, service, trial
+from app.domain.campaigns import audience, models, queries, service, trial
 from app.domain.campaigns.service import CampaignFields, Canceled, Order
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel import idempotency
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.sms_parts import MAX_LENGTH
 from app.graphql.campaigns import COST_LIMIT, MAX_CREDITS, Campaign, CampaignId, LocalTime, read_local_time
 from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
-from app.graphql.core.idempotency import IdempotencyKey
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.scalars import BigInt
 from app.graphql.messages import SentMessage, accepted
 from app.graphql.replies import ConsentAttested
@@ -155,15 +156,20 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description="Create a campaign as a draft, and return it; nothing is sent.",
-        directives=guarded("campaigns:write", "message_too_long", "not_found"),
+        directives=guarded("campaigns:write", "idempotency_key_reused", "message_too_long", "not_found"),
     )
     async def create_campaign(
-        self, info: Info, campaign: Annotated[NewCampaign, strawberry.argument(description="The campaign.")]
+        self,
+        info: Info,
+        campaign: Annotated[NewCampaign, strawberry.argument(description="The campaign.")],
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Campaign:
         """Create a draft."""
-        chosen = (campaign.audience or AudienceInput()).read()
+        unit, chosen = info.context.unit, (campaign.audience or AudienceInput()).read()
         fields = cast("CampaignFields", {**vars(campaign), "audience": chosen})
-        return await service.create(info.context.unit, fields)
+        digest = idempotency.fingerprint("create_campaign", campaign=campaign)
+        id = await once(info, idempotency_key, digest, lambda: service.create(unit, fields))
+        return await queries.get(unit, id)
 
     @strawberry.mutation(
         graphql_type=Campaign,

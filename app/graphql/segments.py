@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from app.domain.accounts.scopes import Scope, require
 from app.domain.campaigns import segment_uses
 from app.domain.contacts import custom_fields
+from app.domain.kernel import idempotency
 from app.domain.kernel.errors import InvalidInput
 from app.domain.kernel.paging import Page
 from app.domain.messages.models import Direction, MessageStatus
@@ -22,6 +23,7 @@ from app.graphql.core import versions
 from app.graphql.core.context import Info, given
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
 
@@ -249,7 +251,7 @@ class SegmentMutation:
     @strawberry.mutation(
         graphql_type=Segment,
         description=f"Create a segment, and return it; an account has at most {service.MAX_SEGMENTS}.",
-        directives=guarded("campaigns:write", "conflict"),
+        directives=guarded("campaigns:write", "conflict", "idempotency_key_reused"),
     )
     async def create_segment(
         self,
@@ -259,9 +261,13 @@ class SegmentMutation:
             strawberry.argument(description=NAME, directives=[Constraint(min_length=1, max_length=service.MAX_NAME)]),
         ],
         filter: Annotated[SegmentFilter, strawberry.argument(description=FILTER)],
+        idempotency_key: IdempotencyKey = None,
     ) -> models.Segment:
         """Create a segment."""
-        return await service.create(info.context.unit, name, filter.read())
+        unit, given = info.context.unit, filter.read()
+        digest = idempotency.fingerprint("create_segment", name=name, filter=filter)
+        id = await once(info, idempotency_key, digest, lambda: service.create(unit, name, given))
+        return await queries.get(unit, id)
 
     @strawberry.mutation(
         graphql_type=Segment,

@@ -8,6 +8,7 @@ import strawberry
 from app.domain.accounts import queries as accounts
 from app.domain.conversations import models, notes
 from app.domain.conversations.models import AiState, EntryKind
+from app.domain.kernel import idempotency
 from app.domain.messages import timeline
 from app.domain.messages.models import Message as MessageRow
 from app.graphql.accounts import User
@@ -16,6 +17,7 @@ from app.graphql.conversations import ConversationId
 from app.graphql.core.context import Info
 from app.graphql.core.directives import Constraint, guarded
 from app.graphql.core.enums import describe
+from app.graphql.core.idempotency import IdempotencyKey, once
 from app.graphql.core.loading import Load
 from app.graphql.core.paging import DEFAULT_SIZE
 from app.graphql.core.scalars import BigInt
@@ -152,11 +154,16 @@ class ThreadMutation:
 
     @strawberry.mutation(
         description="Add an internal note to a conversation, and return it.",
-        directives=guarded("conversations:write", "not_found"),
+        directives=guarded("conversations:write", "idempotency_key_reused", "not_found"),
     )
-    async def add_note(self, info: Info, conversation_id: ConversationId, body: Body) -> Note:
+    async def add_note(
+        self, info: Info, conversation_id: ConversationId, body: Body, idempotency_key: IdempotencyKey = None
+    ) -> Note:
         """Add a note."""
-        return note_of(await notes.add(info.context.unit, conversation_id, body))
+        unit = info.context.unit
+        digest = idempotency.fingerprint("add_note", conversation_id=conversation_id, body=body)
+        id = await once(info, idempotency_key, digest, lambda: notes.add(unit, conversation_id, body))
+        return note_of(await notes.get(unit, id))
 
     @strawberry.mutation(
         description="Change the text of a note, and return it. Only its author can.",

@@ -1,4 +1,4 @@
-"""Records that a repeated request with an idempotency key makes once: drip sequences, webhooks, keys, OAuth clients."""
+"""Records that a repeated request with an idempotency key makes once."""
 
 from typing import Any
 
@@ -8,12 +8,18 @@ import pytest
 from app.domain.accounts.api_keys import NewKey, create_key
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.unit_of_work import Actor
+from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.conftest import unit_of
 from tests.factories.accounts import API_KEYS
+from tests.factories.agents import AGENTS
+from tests.factories.automations import AUTOMATIONS
+from tests.factories.campaigns import CAMPAIGNS
+from tests.factories.conversations import CONVERSATION_ENTRIES, CONVERSATIONS
 from tests.factories.events import IDEMPOTENCY_KEYS
 from tests.factories.oauth import OAUTH_CLIENTS
+from tests.factories.segments import SEGMENTS
 from tests.factories.sequences import SEQUENCES
 from tests.factories.tables import Rows
 from tests.factories.webhooks import WEBHOOK_SUBSCRIPTIONS
@@ -34,6 +40,27 @@ MADE = {
         'name: "{0}", redirect_uris: ["https://shop.example/back"]',
         "client_id client_secret client { id }",
         OAUTH_CLIENTS.where(name="Shop"),
+    ),
+    "create_campaign": (
+        'campaign: {{name: "{0}", body: "Hi!", audience: {{tags: ["vip"]}}}}',
+        "id name",
+        CAMPAIGNS,
+    ),
+    "create_segment": (
+        'name: "{0}", filter: {{any: [{{field: "tags", op: has_any, value: ["vip"]}}]}}',
+        "id name",
+        SEGMENTS,
+    ),
+    "create_automation": (
+        'automation: {{name: "{0}", trigger: {{kind: schedule, at: "10:00", weekdays: [monday]}}, '
+        'actions: [{{kind: add_tag, tag: "vip"}}]}}',
+        "id name",
+        AUTOMATIONS,
+    ),
+    "create_ai_agent": (
+        'name: "{0}", instructions: "Be kind.", details: {{weekdays: [monday], opens_at: "09:00"}}',
+        "id name",
+        AGENTS,
     ),
 }
 """The arguments, the selected fields and the rows of each mutation."""
@@ -73,6 +100,24 @@ async def test_a_repeated_request_makes_one_record_and_answers_its_secret_again(
     assert await rows.count(services) == 1
     again = await make(api, field, key="k2")
     assert again not in (first, "conflict")
+
+
+async def test_a_repeated_note_is_added_once(api: httpx2.AsyncClient, services: Services, account: Opened) -> None:
+    send = Send("+12025550143", "Hi", consent_attested=True)
+    await services.acceptor.accept(Actor(account.account_id, ALL, "key:1"), send)
+    id = await CONVERSATIONS.only(services, "id")
+
+    async def add(body: str) -> Any:
+        note = f'add_note(conversation_id: {id}, body: "{body}", idempotency_key: "k")'
+        answer = (await post(api, {"query": f"mutation {{ {note} {{ id body }} }}"})).json()
+        return answer["errors"][0]["extensions"]["code"] if "errors" in answer else answer["data"]["add_note"]
+
+    first, second = await add("Call back"), await add("Call back")
+
+    assert first == second
+    assert first["body"] == "Call back"
+    assert await add("Call tomorrow") == "idempotency_key_reused"
+    assert await CONVERSATION_ENTRIES.read(services, "id", "body") == [(first["id"], "Call back")]
 
 
 @pytest.mark.parametrize("field", ["create_automation_key", "create_oauth_client"])

@@ -38,6 +38,14 @@ async def add(unit: UnitOfWork, conversation_id: int, body: str) -> Conversation
     return note
 
 
+async def get(unit: UnitOfWork, id: int) -> ConversationEntry:
+    """Return a note; raise `NotFound`."""
+    found = await queries.find_notes(unit, [id])
+    if id not in found:
+        raise NotFound(kind="note", id=id)
+    return found[id]
+
+
 async def update(unit: UnitOfWork, id: int, body: str) -> ConversationEntry:
     """Replace the text of an own note; raise `InvalidInput`, `NotFound` or `NotNoteAuthor`."""
     note = await _get_own(unit, id)
