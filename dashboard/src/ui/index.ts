@@ -27,6 +27,7 @@ export { useSettled } from './useSettled.ts';
 export { useTyped } from './useTyped.ts';
 export { useEdits } from './useEdits.ts';
 export { type Act, useAct } from './useAct.ts';
+export { useOnce } from './useOnce.ts';
 export {
   Badge,
   brief,

@@ -3,7 +3,7 @@
 import { Button, Modal, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
+import { instantIn, Refused, useOnce, zoneOf } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import type { MadeKey } from './KeysPage.tsx';
 import { CreateAutomationKey, CreateKey } from './mutations.ts';
@@ -34,8 +34,8 @@ function Fields({ onMade }: Pick<KeyFormProps, 'onMade'>) {
   const [name, setName] = useState('');
   const [scopes, setScopes] = useState<string[]>([]);
   const [until, setUntil] = useState('');
-  const general = useAct(CreateKey);
-  const automation = useAct(CreateAutomationKey);
+  const general = useOnce(CreateKey);
+  const automation = useOnce(CreateAutomationKey);
   const refusal = general.refusal ?? automation.refusal;
   const choose = (chosen: string) => {
     setKind(chosen);

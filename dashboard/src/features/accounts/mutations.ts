@@ -1,8 +1,8 @@
 import { graphql } from '../../graphql/index.ts';
 
 export const CreateKey = graphql(`
-  mutation KeysCreate($name: String!, $scopes: [String!], $expires_at: DateTime) {
-    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at) {
+  mutation KeysCreate($name: String!, $scopes: [String!], $expires_at: DateTime, $idempotency_key: String) {
+    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, idempotency_key: $idempotency_key) {
       id
       name
       key
@@ -11,8 +11,8 @@ export const CreateKey = graphql(`
 `);
 
 export const CreateAutomationKey = graphql(`
-  mutation KeysCreateAutomation($name: String!, $scopes: [String!], $expires_at: DateTime) {
-    create_automation_key(name: $name, scopes: $scopes, expires_at: $expires_at) {
+  mutation KeysCreateAutomation($name: String!, $scopes: [String!], $expires_at: DateTime, $idempotency_key: String) {
+    create_automation_key(name: $name, scopes: $scopes, expires_at: $expires_at, idempotency_key: $idempotency_key) {
       id
       name
       key

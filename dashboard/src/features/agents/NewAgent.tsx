@@ -3,7 +3,7 @@
 import { Button, Radio, Textarea, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Refused, useAct } from '../../ui/index.ts';
+import { Refused, useOnce } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { MODES } from './model.ts';
 import { CreateAgent } from './mutations.ts';
@@ -11,7 +11,7 @@ import type { Agent } from './queries.ts';
 
 export function NewAgent() {
   const navigate = useNavigate();
-  const act = useAct(CreateAgent);
+  const act = useOnce(CreateAgent);
   const [name, setName] = useState('');
   const [instructions, setInstructions] = useState('');
   const [mode, setMode] = useState<Agent['mode']>('approve');

@@ -2,8 +2,8 @@ import { graphql } from '../../graphql/index.ts';
 import { AgentRow } from './queries.ts';
 
 export const CreateAgent = graphql(`
-  mutation AgentsCreate($name: String!, $instructions: String!, $mode: AiAgentMode!) {
-    create_ai_agent(name: $name, instructions: $instructions, mode: $mode) {
+  mutation AgentsCreate($name: String!, $instructions: String!, $mode: AiAgentMode!, $idempotency_key: String) {
+    create_ai_agent(name: $name, instructions: $instructions, mode: $mode, idempotency_key: $idempotency_key) {
       id
     }
   }

@@ -2,7 +2,7 @@
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useQuery } from 'urql';
-import { Page, Skeleton, useAct } from '../../ui/index.ts';
+import { Page, Skeleton, useOnce } from '../../ui/index.ts';
 import { Editor } from './Editor.tsx';
 import { draftOf, freshStep, freshTrigger, inputOf } from './model.ts';
 import { CreateAutomation } from './mutations.ts';
@@ -13,7 +13,7 @@ const route = getRouteApi('/automations/new');
 export function NewAutomationPage() {
   const { template } = route.useSearch();
   const navigate = useNavigate();
-  const act = useAct(CreateAutomation);
+  const act = useOnce(CreateAutomation);
   const [{ data, fetching }] = useQuery({ query: Templates });
   const ready = data?.automation_templates.find(({ key }) => key === template);
   const draft = ready

@@ -2,8 +2,8 @@ import { graphql } from '../../graphql/index.ts';
 import { AutomationRow, KeywordRow } from './queries.ts';
 
 export const CreateAutomation = graphql(`
-  mutation AutomationsCreate($automation: AutomationInput!) {
-    create_automation(automation: $automation) {
+  mutation AutomationsCreate($automation: AutomationInput!, $idempotency_key: String) {
+    create_automation(automation: $automation, idempotency_key: $idempotency_key) {
       id
     }
   }

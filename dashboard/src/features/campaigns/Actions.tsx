@@ -3,7 +3,7 @@
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useMay } from '../../graphql/index.ts';
-import { ConfirmButton, onceOf, plural, Refused, useAct } from '../../ui/index.ts';
+import { ConfirmButton, onceOf, plural, Refused, useAct, useOnce } from '../../ui/index.ts';
 import { fieldsOf } from './draft.ts';
 import { progressOf } from './model.ts';
 import { CreateCampaign, DeleteCampaign } from './mutations.ts';
@@ -13,7 +13,7 @@ const LONGEST_NAME = 100;
 
 export function Actions({ campaign }: { campaign: Campaign }) {
   const navigate = useNavigate();
-  const copy = useAct(CreateCampaign);
+  const copy = useOnce(CreateCampaign);
   const { status } = campaign;
   const duplicate = async () => {
     const fields = fieldsOf(campaign);

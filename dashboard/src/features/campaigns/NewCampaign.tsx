@@ -3,7 +3,7 @@
 import { Button, Modal, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Refused, useAct } from '../../ui/index.ts';
+import { Refused, useOnce } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { CreateCampaign } from './mutations.ts';
 
@@ -11,7 +11,7 @@ const BEGINNING = 'Hi {first_name|there}, ';
 
 export function NewCampaign({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const navigate = useNavigate();
-  const act = useAct(CreateCampaign);
+  const act = useOnce(CreateCampaign);
   const [name, setName] = useState('');
   const submit = async (event: FormEvent) => {
     event.preventDefault();

@@ -2,8 +2,8 @@ import { graphql } from '../../graphql/index.ts';
 import { CampaignRow } from './queries.ts';
 
 export const CreateCampaign = graphql(`
-  mutation CampaignsCreate($campaign: NewCampaign!) {
-    create_campaign(campaign: $campaign) {
+  mutation CampaignsCreate($campaign: NewCampaign!, $idempotency_key: String) {
+    create_campaign(campaign: $campaign, idempotency_key: $idempotency_key) {
       id
     }
   }

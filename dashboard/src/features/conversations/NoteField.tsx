@@ -3,14 +3,14 @@
 import { Button, Textarea } from '@mantine/core';
 import type { FormEvent } from 'react';
 import { changed } from '../../graphql/index.ts';
-import { Refused, useAct } from '../../ui/index.ts';
+import { Refused, useOnce } from '../../ui/index.ts';
 import { useDraft } from './drafts.ts';
 import styles from './inbox.module.css';
 import { AddNote } from './mutations.ts';
 
 export function NoteField({ id }: { id: number }) {
   const [body, keep] = useDraft(id, 'note');
-  const act = useAct(AddNote);
+  const act = useOnce(AddNote);
   const isEmpty = body.trim() === '';
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();

@@ -68,8 +68,8 @@ export const CancelText = graphql(
 );
 
 export const AddNote = graphql(`
-  mutation InboxAddNote($conversation_id: BigInt!, $body: String!) {
-    add_note(conversation_id: $conversation_id, body: $body) {
+  mutation InboxAddNote($conversation_id: BigInt!, $body: String!, $idempotency_key: String) {
+    add_note(conversation_id: $conversation_id, body: $body, idempotency_key: $idempotency_key) {
       id
     }
   }

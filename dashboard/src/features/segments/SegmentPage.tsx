@@ -17,6 +17,7 @@ import {
   Skeleton,
   Unsaved,
   useAct,
+  useOnce,
 } from '../../ui/index.ts';
 import { Builder } from './Builder.tsx';
 import { filterOf, fromContacts, type Group, isComplete, placeOf, treeOf } from './model.ts';
@@ -61,7 +62,7 @@ export function NewSegmentPage() {
 function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
   const navigate = useNavigate();
   const [{ data, error }, again] = useQuery({ query: SegmentFields });
-  const create = useAct(CreateSegment);
+  const create = useOnce(CreateSegment);
   const update = useAct(UpdateSegment);
   const mayWrite = useMay('campaigns:write');
   const [name, setName] = useState(segment?.name ?? '');

@@ -3,8 +3,8 @@ import { SegmentRow } from './queries.ts';
 
 export const CreateSegment = graphql(
   `
-    mutation SegmentsCreate($name: String!, $filter: SegmentFilter!) {
-      create_segment(name: $name, filter: $filter) {
+    mutation SegmentsCreate($name: String!, $filter: SegmentFilter!, $idempotency_key: String) {
+      create_segment(name: $name, filter: $filter, idempotency_key: $idempotency_key) {
         id
         ...SegmentRow
       }

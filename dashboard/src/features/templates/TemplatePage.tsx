@@ -2,10 +2,10 @@
 
 import { Button, TextInput } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { freshOf, useMay } from '../../graphql/index.ts';
-import { Absent, Badge, Card, Confirm, faultsOf, Page, Refused, Unsaved, useAct } from '../../ui/index.ts';
+import { Absent, Badge, Card, Confirm, faultsOf, Page, Refused, Unsaved, useAct, useOnce } from '../../ui/index.ts';
 import { ContactPreview } from './ContactPreview.tsx';
 import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
 import { type Template, TemplateOne } from './queries.ts';
@@ -52,8 +52,7 @@ export function NewTemplatePage() {
 function Editor({ template }: { template?: Template }) {
   const client = useClient();
   const navigate = useNavigate();
-  const key = useRef('');
-  const create = useAct(CreateTemplate);
+  const create = useOnce(CreateTemplate);
   const update = useAct(UpdateTemplate);
   const mayWrite = useMay('campaigns:write');
   const mayPreview = useMay('contacts:read');
@@ -70,10 +69,8 @@ function Editor({ template }: { template?: Template }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (template) return void update.run({ id: template.id, changes: { name, body }, version: template.version });
-    key.current ||= crypto.randomUUID();
-    const made = await create.run({ name, body, idempotency_key: key.current });
-    if (!made) key.current = '';
-    else await navigate({ to: '/templates/$id', params: { id: made.create_template.id }, ignoreBlocker: true });
+    const made = await create.run({ name, body });
+    if (made) await navigate({ to: '/templates/$id', params: { id: made.create_template.id }, ignoreBlocker: true });
   };
   const load = async () => {
     const variables = { id: template?.id ?? 0 };

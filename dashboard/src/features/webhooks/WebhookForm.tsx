@@ -2,7 +2,7 @@
 
 import { Button, MultiSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { Refused, useAct } from '../../ui/index.ts';
+import { Refused, useAct, useOnce } from '../../ui/index.ts';
 import { EVENTS } from './model.ts';
 import { CreateWebhook, UpdateWebhook } from './mutations.ts';
 
@@ -13,7 +13,7 @@ interface WebhookFormProps {
 }
 
 export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
-  const create = useAct(CreateWebhook);
+  const create = useOnce(CreateWebhook);
   const update = useAct(UpdateWebhook);
   const [target_url, setUrl] = useState(webhook?.target_url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');

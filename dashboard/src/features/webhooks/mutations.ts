@@ -2,8 +2,13 @@ import { graphql } from '../../graphql/index.ts';
 import { WebhookRow } from './queries.ts';
 
 export const CreateWebhook = graphql(`
-  mutation WebhooksCreate($target_url: String!, $events: [String!]!, $description: String!) {
-    create_webhook(target_url: $target_url, events: $events, description: $description) {
+  mutation WebhooksCreate($target_url: String!, $events: [String!]!, $description: String!, $idempotency_key: String) {
+    create_webhook(
+      target_url: $target_url
+      events: $events
+      description: $description
+      idempotency_key: $idempotency_key
+    ) {
       id
       secret
     }
