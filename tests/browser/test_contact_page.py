@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Request
 
+from app.domain.contacts import service as contacts
 from app.domain.onboarding.service import Opened
 from tests.browser.screen import QUIET, Windows
 from tests.browser.test_contacts import work
@@ -76,6 +77,37 @@ async def test_a_contact_is_assigned_and_its_custom_fields_are_written(windows: 
     await page.get_by_role("region", name="About").get_by_text("42", exact=True).wait_for()
     await page.get_by_role("dialog").wait_for(state="hidden")
     await screen.check()
+
+
+async def test_a_contact_page_follows_changes_and_its_form_reverts_none_of_them(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await scene.receive("Hello")
+    id = await id_of_contact(scene.services, PHONE)
+    async with scene.unit() as unit:
+        await contacts.update(unit, id, {"tags": ["asked", "old"]})
+    screen = await windows.owner(account)
+    await screen.open(f"/contacts/{id}")
+    await screen.press("Edit")
+    dialog, about = screen.page.get_by_role("dialog"), screen.page.get_by_role("region", name="About")
+    await dialog.get_by_label("First name").fill("Ann")
+    tags = dialog.get_by_label("Tags", exact=True).and_(screen.page.get_by_role("combobox"))
+    await tags.press("Backspace")
+    await tags.fill("new")
+    await tags.press("Enter")
+
+    async with scene.unit() as unit:
+        await contacts.update(unit, id, {"tags": ["asked", "old", "vip"], "pipeline_stage": "won", "email": "a@b.com"})
+    await scene.dispatch()
+    await about.get_by_text("asked, old, vip").wait_for(state="attached")
+    await about.get_by_text("a@b.com").wait_for(state="attached")
+    await screen.page.get_by_text("Tagged vip").wait_for(state="attached")
+    await screen.press("Save the changes")
+    await screen.heading("Ann").wait_for()
+    await dialog.wait_for(state="hidden")
+
+    stored = await CONTACTS.only(scene.services, "first_name", "tags", "pipeline_stage", "email")
+    assert stored == ("Ann", ["asked", "vip", "new"], "won", "a@b.com")
 
 
 async def test_duplicates_are_found_compared_and_merged(

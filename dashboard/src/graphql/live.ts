@@ -44,6 +44,9 @@ const Updates = graphql(
             ...ConversationRow
           }
         }
+        ... on ContactUpdate {
+          contact_id
+        }
         ... on NoteUpdate {
           conversation_id
         }

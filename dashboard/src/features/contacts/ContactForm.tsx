@@ -6,14 +6,15 @@ import { useQuery } from 'urql';
 import { useShown } from '../../shell/shown.ts';
 import { faultsOf, Refused, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
-import { CreateContact, UpdateContact } from './mutations.ts';
-import { ContactFields, type ContactItem } from './queries.ts';
+import { editedOf, type Known, type Values } from './changes.ts';
+import { AddTag, CreateContact, RemoveTag, UpdateContact } from './mutations.ts';
+import { ContactFields } from './queries.ts';
 import { oneOf, STAGES } from './search.ts';
 
-const FIELDS = ['phone', 'first_name', 'last_name', 'email', 'tags'];
+const FIELDS = ['phone', 'first_name', 'last_name', 'email', 'tags', 'tag'];
 
 interface EditDialogProps {
-  contact?: ContactItem & { custom_fields: { key: string; value: string }[] };
+  contact?: Known;
   isOpen: boolean;
   onClose: () => void;
   onSaved: (id: number) => void;
@@ -28,16 +29,15 @@ export function EditDialog({ contact, isOpen, onClose, onSaved }: EditDialogProp
   );
 }
 
-function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'onSaved'>) {
-  const key = useRef('');
-  const create = useAct(CreateContact);
-  const update = useAct(UpdateContact);
+function ContactForm({ contact: latest, onSaved }: Pick<EditDialogProps, 'contact' | 'onSaved'>) {
+  const [contact] = useState(latest);
+  const { save, isBusy, refusal } = useSaving(contact);
   const [tags, setTags] = useState(contact?.tags ?? []);
   const [stage, setStage] = useState(contact?.pipeline_stage ?? STAGES[0]);
   const [{ data }] = useQuery({ query: ContactFields });
   const custom = data?.custom_fields ?? [];
   const fields = [...FIELDS, ...custom.map(({ key }) => `custom.${key}`)];
-  const faults = faultsOf(create.refusal ?? update.refusal, fields);
+  const faults = faultsOf(refusal, fields);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
@@ -51,12 +51,8 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
       pipeline_stage: stage,
       custom_fields: custom.map(({ key }) => ({ key, value: text(`custom.${key}`) })),
     };
-    key.current ||= crypto.randomUUID();
-    const saved = contact
-      ? (await update.run({ id: contact.id, changes: values }))?.update_contact
-      : (await create.run({ contact: values, idempotency_key: key.current }))?.create_contact;
-    if (saved) onSaved(saved.id);
-    else key.current = '';
+    const id = await save(values);
+    if (id !== undefined) onSaved(id);
   };
   return (
     <form className={styles.form} onSubmit={(event) => void submit(event)}>
@@ -82,7 +78,7 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
         value={tags}
         onChange={setTags}
         placeholder="Type a tag, then Enter"
-        error={faults.at('tags')}
+        error={faults.at('tags') ?? faults.at('tag')}
       />
       <Select
         label="Stage"
@@ -102,9 +98,39 @@ function ContactForm({ contact, onSaved }: Pick<EditDialogProps, 'contact' | 'on
         />
       ))}
       {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
-      <Button type="submit" loading={create.isBusy || update.isBusy}>
+      <Button type="submit" loading={isBusy}>
         {contact ? 'Save the changes' : 'Add the contact'}
       </Button>
     </form>
   );
+}
+
+/** Return the way to save the values of the form: of a known contact, only those that were changed. */
+function useSaving(contact: Known | undefined) {
+  const key = useRef('');
+  const [create, update] = [useAct(CreateContact), useAct(UpdateContact)];
+  const [add, remove] = [useAct(AddTag), useAct(RemoveTag)];
+  const acts = [create, update, add, remove];
+  const change = async (known: Known, values: Values) => {
+    const { id } = known;
+    const { changes, added, removed } = editedOf(known, values);
+    if (Object.keys(changes).length > 0 && !(await update.run({ id, changes }))) return undefined;
+    for (const tag of removed) if (!(await remove.run({ id, tag }))) return undefined;
+    for (const tag of added) if (!(await add.run({ id, tag }))) return undefined;
+    return id;
+  };
+  const begin = async (values: Values) => {
+    key.current ||= crypto.randomUUID();
+    const made = await create.run({ contact: values, idempotency_key: key.current });
+    if (!made) key.current = '';
+    return made?.create_contact?.id;
+  };
+  return {
+    save: (values: Values) => {
+      for (const act of acts) act.forget();
+      return contact ? change(contact, values) : begin(values);
+    },
+    isBusy: acts.some(({ isBusy }) => isBusy),
+    refusal: acts.find((act) => act.refusal)?.refusal,
+  };
 }

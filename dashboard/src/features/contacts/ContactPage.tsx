@@ -4,7 +4,7 @@ import { Button } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useQuery } from 'urql';
-import { type ResultOf, useMay } from '../../graphql/index.ts';
+import { type ResultOf, useMay, useRefresh, useUpdates } from '../../graphql/index.ts';
 import {
   Badge,
   Card,
@@ -30,6 +30,7 @@ import { Explanation } from './Explanation.tsx';
 import { MergeDialog } from './MergeDialog.tsx';
 import { DeleteContact, EvidenceLink } from './mutations.ts';
 import { ContactPageQuery } from './queries.ts';
+import { concerns } from './timeline.ts';
 import { Timeline } from './Timeline.tsx';
 
 const route = getRouteApi('/contacts/$id');
@@ -38,10 +39,14 @@ export type ShownContact = NonNullable<ResultOf<typeof ContactPageQuery>['contac
 
 export function ContactPage() {
   const { id } = route.useParams();
-  const [{ data, error, fetching }, again] = useQuery({
+  const [{ data, error, fetching, stale }, again] = useQuery({
     query: ContactPageQuery,
     variables: { id },
     requestPolicy: 'cache-and-network',
+  });
+  const refresh = useRefresh({ fetching, stale }, again);
+  useUpdates((update) => {
+    if (update === 'missed' || concerns(update, id)) refresh();
   });
   const mayText = useMay('messages:send');
   const contact = data?.contact;

@@ -8,7 +8,7 @@ import { useMay, useRefresh, useUpdates } from '../../graphql/index.ts';
 import { Badge, Card, Empty, Failure, type Kind, Skeleton, Time, words } from '../../ui/index.ts';
 import { useNames } from '../conversations/index.ts';
 import styles from './contacts.module.css';
-import { ContactTimeline, ContactTimelineBrief, sentenceOf, type TimelineEntry } from './timeline.ts';
+import { concerns, ContactTimeline, ContactTimelineBrief, sentenceOf, type TimelineEntry } from './timeline.ts';
 
 export function Timeline({ id }: { id: number }) {
   const [cursors, setCursors] = useState<(string | null)[]>([null]);
@@ -67,12 +67,6 @@ function Part({ id, after, isLast, onMore, onChange }: PartProps) {
       )}
     </>
   );
-}
-
-/** Tell whether an update is about a contact; those without a contact are not. */
-function concerns(update: object, id: number): boolean {
-  const { conversation, contact_id } = update as { conversation?: { contact?: { id: number } }; contact_id?: number };
-  return conversation?.contact?.id === id || contact_id === id;
 }
 
 const STATES: Record<string, Kind> = { delivered: 'good', failed: 'bad' };

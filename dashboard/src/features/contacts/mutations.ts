@@ -30,6 +30,30 @@ export const UpdateContact = graphql(
   [ContactRow],
 );
 
+export const AddTag = graphql(
+  `
+    mutation ContactsAddTag($id: BigInt!, $tag: String!) {
+      add_tag(id: $id, tag: $tag) {
+        id
+        ...ContactRow
+      }
+    }
+  `,
+  [ContactRow],
+);
+
+export const RemoveTag = graphql(
+  `
+    mutation ContactsRemoveTag($id: BigInt!, $tag: String!) {
+      remove_tag(id: $id, tag: $tag) {
+        id
+        ...ContactRow
+      }
+    }
+  `,
+  [ContactRow],
+);
+
 export const AssignContact = graphql(`
   mutation ContactsAssign($id: BigInt!, $assignee_id: BigInt) {
     assign_contact(id: $id, assignee_id: $assignee_id) {

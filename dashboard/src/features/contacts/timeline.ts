@@ -96,3 +96,9 @@ export function sentenceOf({ kind, detail }: Pick<TimelineEntry, 'kind' | 'detai
   if (kind === 'message') return detail === 'inbound' ? 'Texted' : 'Was texted';
   return SENTENCES[kind](detail);
 }
+
+/** Tell whether an update is about a contact. */
+export function concerns(update: object, id: number): boolean {
+  const { conversation, contact_id } = update as { conversation?: { contact?: { id: number } }; contact_id?: number };
+  return conversation?.contact?.id === id || contact_id === id;
+}
