@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 import pytest
+from playwright.async_api import expect
 
 from app.domain.onboarding.service import Opened
 from tests.browser.population import populate
@@ -35,6 +36,14 @@ DIALOGS = {
     "/templates/$id": ("Delete", "Write with AI"),
 }
 """The buttons that open a dialog, by page."""
+
+FORMS = [
+    (path, name)
+    for path, names in DIALOGS.items()
+    for name in names
+    if "$" not in path and path != "/" and not name.startswith("Add Calendly")
+]
+"""The dialogs with a form that needs no record."""
 
 PARTS = 2
 """The tests that share the pages, so that as many processes open them."""
@@ -76,3 +85,52 @@ async def open_and_leave(screen: Screen, name: str) -> None:
     await page.keyboard.press("Escape")
     await dialog.wait_for(state="hidden")
     await page.wait_for_function("each => each === document.activeElement", arg=await opener.element_handle())
+
+
+async def test_no_dialog_loses_what_was_typed_by_escape(windows: Windows, account: Opened):
+    screen = await windows.owner(account)
+    page = screen.page
+    dialog = page.locator(DIALOG)
+    await screen.open("/")
+    for path, name in FORMS:
+        await screen.go(path)
+        await screen.press(name)
+        field = dialog.get_by_role("textbox").first
+        await field.fill("1")
+        await field.press("Escape")
+        await dialog.get_by_role("alert").get_by_text("What you typed is not saved yet.").wait_for()
+        await screen.press("Stay here")
+        await expect(field, f"{name} at {path}").to_have_value("1")
+        await field.press("Escape")
+        await screen.press("Close without saving")
+        await dialog.wait_for(state="hidden")
+
+
+async def test_a_dialog_asks_before_back_closes_it_and_before_a_chosen_option_is_lost(
+    windows: Windows, account: Opened
+):
+    screen = await windows.owner(account)
+    page = screen.page
+    dialog, asked = page.locator(DIALOG), page.get_by_text("What you typed is not saved yet.")
+    await screen.open("/settings/people")
+    await screen.press("Invite someone")
+    await dialog.get_by_role("combobox", name="Role").click()
+    await page.get_by_role("option", name="Owner: everything").click()
+    await page.keyboard.press("Escape")
+    await asked.wait_for()
+    await screen.press("Close without saving")
+    await dialog.wait_for(state="hidden")
+
+    await screen.go("/contacts")
+    await screen.press("New contact")
+    await screen.fill("First name", "Ann")
+    await page.go_back()
+    await asked.wait_for()
+    await screen.press("Stay here")
+    await asked.wait_for(state="hidden")
+    await page.wait_for_url("**#new")
+    await expect(page.get_by_label("First name", exact=True)).to_have_value("Ann")
+    await page.go_back()
+    await screen.press("Close without saving")
+    await dialog.wait_for(state="hidden")
+    assert page.url.endswith("/contacts")

@@ -116,6 +116,7 @@ async def test_a_connection_shows_its_health_and_is_tested_paused_and_removed(
     await page.get_by_role("option", name="Twilio").click()
     await screen.check(pictures, "connect-carrier")
     await page.keyboard.press("Escape")
+    await screen.press("Close without saving")
     await screen.press("Remove")
     await screen.press("Remove Second carrier")
     await screen.sees("Connect your own carrier")

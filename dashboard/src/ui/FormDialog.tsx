@@ -1,7 +1,8 @@
 // A dialog with a form: before it is closed with changes, it asks.
 
 import { Button, Group, Modal } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useState } from 'react';
 import { Notice } from './states.tsx';
 
 interface FormDialogProps {
@@ -12,25 +13,46 @@ interface FormDialogProps {
   children: ReactNode;
 }
 
+/** A chosen option and a removed one, which change a value without an event of a field. */
+const CHANGING = '[role=option], .mantine-Pill-remove';
+
 export function FormDialog({ title, isOpen, onClose, size, children }: FormDialogProps) {
   const [state, setState] = useState<'changed' | 'asked'>();
   if (!isOpen && state) setState(undefined);
+  const edit = () => setState('changed');
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ action }) => action === 'BACK' || action === 'FORWARD' || action === 'GO',
+    enableBeforeUnload: true,
+    disabled: !state,
+    withResolver: true,
+  });
+  const isAsked = state === 'asked' || status === 'blocked';
+  const stay = () => {
+    reset?.();
+    edit();
+  };
   return (
     <Modal opened={isOpen} onClose={() => (state ? setState('asked') : onClose())} title={title} size={size}>
-      {state === 'asked' && (
+      {isAsked && (
         <Notice kind="warn">
           <span role="alert">What you typed is not saved yet.</span>
           <Group gap={8}>
-            <Button size="xs" variant="default" onClick={() => setState('changed')}>
+            <Button size="xs" variant="default" onClick={stay}>
               Stay here
             </Button>
-            <Button size="xs" color="#b42318" onClick={onClose}>
+            <Button size="xs" color="#b42318" onClick={proceed ?? onClose}>
               Close without saving
             </Button>
           </Group>
         </Notice>
       )}
-      <div onChange={() => setState('changed')}>{children}</div>
+      <div
+        onChange={edit}
+        onClick={(event: MouseEvent) => (event.target as Element).closest(CHANGING) && edit()}
+        onKeyDown={({ key }: KeyboardEvent) => key === 'Backspace' && edit()}
+      >
+        {children}
+      </div>
     </Modal>
   );
 }

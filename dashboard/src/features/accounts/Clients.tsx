@@ -1,6 +1,6 @@
 // The account's own OAuth clients: applications that its people can connect.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import {
@@ -10,6 +10,7 @@ import {
   Empty,
   Facts,
   Failure,
+  FormDialog,
   Secret,
   Skeleton,
   Table,
@@ -53,9 +54,9 @@ export function Clients() {
       {data && data.oauth_clients.length > 0 && (
         <ClientTable clients={data.oauth_clients} onMade={show} onChanged={reload} />
       )}
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Register an application" size="lg">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="Register an application" size="lg">
         <ClientForm onMade={show} />
-      </Modal>
+      </FormDialog>
     </Card>
   );
 }

@@ -1,9 +1,9 @@
 // A new key: its name, what it may do, and when it ends.
 
-import { Button, Modal, SegmentedControl, TextInput } from '@mantine/core';
+import { Button, SegmentedControl, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { instantIn, Refused, useOnce, zoneOf } from '../../ui/index.ts';
+import { FormDialog, instantIn, Refused, useOnce, zoneOf } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import type { MadeKey } from './KeysPage.tsx';
 import { CreateAutomationKey, CreateKey } from './mutations.ts';
@@ -22,9 +22,9 @@ interface KeyFormProps {
 
 export function KeyForm({ isOpen, onClose, onMade }: KeyFormProps) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="New key" size="lg">
+    <FormDialog isOpen={isOpen} onClose={onClose} title="New key" size="lg">
       <Fields onMade={onMade} />
-    </Modal>
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,23 @@
 // The people of the account: their roles, and invitations.
 
-import { Button, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useQuery } from 'urql';
 import { type ResultOf, useMay, useViewer } from '../../graphql/index.ts';
-import { Card, Confirm, Failure, Icon, Notice, Refused, Skeleton, Table, Time, useAct, words } from '../../ui/index.ts';
+import {
+  Card,
+  Confirm,
+  Failure,
+  FormDialog,
+  Icon,
+  Notice,
+  Refused,
+  Skeleton,
+  Table,
+  Time,
+  useAct,
+  words,
+} from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { ChangeRole, Invite, Remove, Withdraw } from './mutations.ts';
 import { Invitations, People } from './queries.ts';
@@ -44,14 +57,14 @@ export function PeoplePage() {
       {!data && !error && <Skeleton />}
       {data && <PeopleTable people={data.users} onChanged={reload} />}
       {waiting.length > 0 && <Waiting invitations={waiting} onChanged={reload} />}
-      <Modal opened={isInviting} onClose={() => setInviting(false)} title="Invite someone">
+      <FormDialog isOpen={isInviting} onClose={() => setInviting(false)} title="Invite someone">
         <InviteForm
           onInvited={() => {
             setInviting(false);
             reload();
           }}
         />
-      </Modal>
+      </FormDialog>
     </SettingsPage>
   );
 }

@@ -1,8 +1,8 @@
 // Quiet hours: the rules of the account, which can be added and removed, and those of law with their sources.
 
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { Badge, Card, type Column, ConfirmButton, Empty, Table, useAct, words } from '../../ui/index.ts';
+import { Badge, Card, type Column, ConfirmButton, Empty, FormDialog, Table, useAct, words } from '../../ui/index.ts';
 import styles from './accounts.module.css';
 import { RemoveQuietHours } from './mutations.ts';
 import { placeOf } from './places.ts';
@@ -37,14 +37,14 @@ export function QuietHours({ rules, onChanged }: { rules: Rule[]; onChanged: () 
         {own.length > 0 && <OwnRules rules={own} onChanged={onChanged} />}
       </Card>
       <Laws rules={rules.filter(({ origin }) => origin === 'law')} />
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Add a rule" size="lg">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="Add a rule" size="lg">
         <QuietHoursForm
           onAdded={() => {
             setAdding(false);
             onChanged();
           }}
         />
-      </Modal>
+      </FormDialog>
     </>
   );
 }

@@ -1,6 +1,6 @@
 // The AI agents of the account, and the drafts that wait for a person.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { useMay, usePages } from '../../graphql/index.ts';
@@ -8,6 +8,7 @@ import {
   Badge,
   Empty,
   Failure,
+  FormDialog,
   Icon,
   More,
   Notice,
@@ -51,9 +52,9 @@ export function AgentsPage() {
       {pages.rows.length > 0 && !isLoading && <AgentTable agents={pages.rows} />}
       <More pages={pages} />
       <div className={styles.below}>{!isLoading && <Drafts />}</div>
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="New agent" size="lg">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="New agent" size="lg">
         <NewAgent />
-      </Modal>
+      </FormDialog>
     </Page>
   );
 }

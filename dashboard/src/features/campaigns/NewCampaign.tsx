@@ -1,9 +1,9 @@
 // A new campaign begins with its name.
 
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { Refused, useOnce } from '../../ui/index.ts';
+import { FormDialog, Refused, useOnce } from '../../ui/index.ts';
 import styles from './campaigns.module.css';
 import { CreateCampaign } from './mutations.ts';
 
@@ -19,7 +19,7 @@ export function NewCampaign({ isOpen, onClose }: { isOpen: boolean; onClose: () 
     if (made) await navigate({ to: '/campaigns/$id', params: { id: made.create_campaign.id }, search: {} });
   };
   return (
-    <Modal opened={isOpen} onClose={onClose} title="New campaign">
+    <FormDialog isOpen={isOpen} onClose={onClose} title="New campaign">
       <form className={styles.form} onSubmit={(event) => void submit(event)}>
         <TextInput
           label="Name"
@@ -34,6 +34,6 @@ export function NewCampaign({ isOpen, onClose }: { isOpen: boolean; onClose: () 
           Create the campaign
         </Button>
       </form>
-    </Modal>
+    </FormDialog>
   );
 }

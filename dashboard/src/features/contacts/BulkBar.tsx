@@ -1,10 +1,10 @@
 // Actions on the chosen contacts, or on all that match the filter.
 
-import { Button, Checkbox, Modal, Select } from '@mantine/core';
+import { Button, Checkbox, Select } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Confirm, count, plural, Refused, useAct, words } from '../../ui/index.ts';
+import { Confirm, count, FormDialog, plural, Refused, useAct, words } from '../../ui/index.ts';
 import { nameOf } from './Assignee.tsx';
 import { EnrollForm, TagForm } from './BulkForms.tsx';
 import styles from './contacts.module.css';
@@ -84,12 +84,12 @@ export function BulkBar({ chosen, filter, total, onJob }: BulkBarProps) {
         </Button>
       )}
       {refusal && <Refused refusal={refusal} />}
-      <Modal opened={asked === 'tag'} onClose={close} title={`Tag ${people}`}>
+      <FormDialog isOpen={asked === 'tag'} onClose={close} title={`Tag ${people}`}>
         <TagForm people={people} contacts={contacts} onJob={onJob} />
-      </Modal>
-      <Modal opened={asked === 'enroll'} onClose={close} title={`Enroll ${people} in a sequence`}>
+      </FormDialog>
+      <FormDialog isOpen={asked === 'enroll'} onClose={close} title={`Enroll ${people} in a sequence`}>
         <EnrollForm people={people} contacts={contacts} onJob={onJob} />
-      </Modal>
+      </FormDialog>
       <Confirm
         title={`Delete ${people}?`}
         act={`Delete ${people}`}

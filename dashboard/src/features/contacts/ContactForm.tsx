@@ -1,10 +1,10 @@
 // The form of a contact, new or known.
 
-import { Button, Modal, Select, TagsInput, TextInput } from '@mantine/core';
+import { Button, Select, TagsInput, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { useShown } from '../../shell/shown.ts';
-import { faultsOf, Refused, useAct, words } from '../../ui/index.ts';
+import { faultsOf, FormDialog, Refused, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
 import { editedOf, type Known, type Values } from './changes.ts';
 import { AddTag, CreateContact, RemoveTag, UpdateContact } from './mutations.ts';
@@ -23,9 +23,9 @@ interface EditDialogProps {
 export function EditDialog({ contact, isOpen, onClose, onSaved }: EditDialogProps) {
   const isShown = useShown(isOpen);
   return (
-    <Modal opened={isShown} onClose={onClose} title={contact ? `Edit ${contact.label}` : 'New contact'}>
+    <FormDialog isOpen={isShown} onClose={onClose} title={contact ? `Edit ${contact.label}` : 'New contact'}>
       <ContactForm contact={contact} onSaved={onSaved} />
-    </Modal>
+    </FormDialog>
   );
 }
 

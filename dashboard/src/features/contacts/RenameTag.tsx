@@ -1,8 +1,8 @@
 // Another name for a tag, in all contacts that have it.
 
-import { Button, Modal, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { Refused, useAct } from '../../ui/index.ts';
+import { FormDialog, Refused, useAct } from '../../ui/index.ts';
 import { RenameTag as Rename } from './mutations.ts';
 
 interface RenameTagProps {
@@ -27,7 +27,7 @@ export function RenameTag({ tag, onJob }: RenameTagProps) {
       <Button variant="default" onClick={() => setOpen(true)}>
         Rename tag
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={`Rename the tag ${tag}`}>
+      <FormDialog isOpen={isOpen} onClose={() => setOpen(false)} title={`Rename the tag ${tag}`}>
         <form onSubmit={(event) => void submit(event)}>
           <TextInput
             label="New name"
@@ -43,7 +43,7 @@ export function RenameTag({ tag, onJob }: RenameTagProps) {
             Rename
           </Button>
         </form>
-      </Modal>
+      </FormDialog>
     </>
   );
 }

@@ -1,8 +1,8 @@
 // Sending a text at a later time: its credits are held until then, and it can be canceled.
 
-import { Button, Menu, Modal, TextInput } from '@mantine/core';
+import { Button, Menu, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
-import { instant, instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
+import { FormDialog, instant, instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
 import { ReplyLater } from './mutations.ts';
 import { show } from './outbox.ts';
 import { times } from './SnoozeMenu.tsx';
@@ -55,7 +55,7 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
           <Menu.Item onClick={() => setAsked(true)}>At another time…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={isAsked} onClose={() => setAsked(false)} title="Send later">
+      <FormDialog isOpen={isAsked} onClose={() => setAsked(false)} title="Send later">
         <form onSubmit={submit}>
           <TextInput
             type="datetime-local"
@@ -71,7 +71,7 @@ export function SendLater({ id, text, onSent }: SendLaterProps) {
             Send at this time
           </Button>
         </form>
-      </Modal>
+      </FormDialog>
     </>
   );
 }

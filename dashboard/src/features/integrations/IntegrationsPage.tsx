@@ -1,10 +1,10 @@
 // The connections of the account: CRMs, scheduling tools, and inbound webhooks.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { Badge, Card, Empty, Failure, Refused, Skeleton, Table, Time, useAct } from '../../ui/index.ts';
+import { Badge, Card, Empty, Failure, FormDialog, Refused, Skeleton, Table, Time, useAct } from '../../ui/index.ts';
 import { SettingsPage } from '../accounts/index.ts';
 import { HookForm } from './HookForm.tsx';
 import styles from './integrations.module.css';
@@ -104,9 +104,9 @@ function Tools({ kinds, tools }: { kinds: Kind[]; tools: Integration[] }) {
           </Button>
         ))}
       </div>
-      <Modal opened={kind !== undefined} onClose={() => setKind(undefined)} title={`Add ${kind?.title ?? ''}`}>
+      <FormDialog isOpen={kind !== undefined} onClose={() => setKind(undefined)} title={`Add ${kind?.title ?? ''}`}>
         {kind && <ToolForm kind={kind} onAdded={open} />}
-      </Modal>
+      </FormDialog>
     </Card>
   );
 }
@@ -125,9 +125,9 @@ function Hooks({ hooks }: { hooks: Integration[] }) {
           Add an inbound webhook
         </Button>
       </div>
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Add an inbound webhook">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="Add an inbound webhook">
         <HookForm onAdded={open} />
-      </Modal>
+      </FormDialog>
     </Card>
   );
 }

@@ -1,6 +1,6 @@
 // One connection to a carrier: its health, and its acts.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useClient } from 'urql';
 import { freshOf, type Refusal, refusalOf, useMay } from '../../graphql/index.ts';
@@ -10,6 +10,7 @@ import {
   ConfirmButton,
   count,
   Facts,
+  FormDialog,
   Notice,
   percent,
   Refused,
@@ -144,8 +145,8 @@ function Acts({ connection: { id, name, kind, status }, onChanged, onNumbers }: 
       {refusal && <Refused refusal={refusal} />}
       {test.text && <Notice kind="good">{test.text}</Notice>}
       {imported.text && <Notice kind="good">{imported.text}</Notice>}
-      <Modal
-        opened={form !== undefined}
+      <FormDialog
+        isOpen={form !== undefined}
         onClose={() => setForm(undefined)}
         title={form === 'number' ? `A number of ${name}` : `New credentials of ${name}`}
       >
@@ -154,7 +155,7 @@ function Acts({ connection: { id, name, kind, status }, onChanged, onNumbers }: 
         ) : (
           <ConnectionForm rotated={{ id, kind }} onDone={done} />
         )}
-      </Modal>
+      </FormDialog>
     </>
   );
 }

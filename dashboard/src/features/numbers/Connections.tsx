@@ -1,10 +1,10 @@
 // The account's own connections to carriers: how they fare, and what can be done with them.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { useMay } from '../../graphql/index.ts';
-import { Empty, Failure, Icon, Skeleton } from '../../ui/index.ts';
+import { Empty, Failure, FormDialog, Icon, Skeleton } from '../../ui/index.ts';
 import { ConnectionCard } from './ConnectionCard.tsx';
 import { ConnectionForm } from './ConnectionForm.tsx';
 import styles from './numbers.module.css';
@@ -36,14 +36,14 @@ export function Connections({ onNumbers }: { onNumbers: () => void }) {
       {rows?.map((row) => (
         <ConnectionCard key={row.id} connection={row} onChanged={reload} onNumbers={onNumbers} />
       ))}
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Connect a carrier" size="lg">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="Connect a carrier" size="lg">
         <ConnectionForm
           onDone={() => {
             setAdding(false);
             reload();
           }}
         />
-      </Modal>
+      </FormDialog>
     </section>
   );
 }

@@ -1,9 +1,9 @@
 // The dialog in which an AI writes a text; its form is loaded when it is opened.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { useMay } from '../../graphql/index.ts';
-import { part, Skeleton } from '../../ui/index.ts';
+import { FormDialog, part, Skeleton } from '../../ui/index.ts';
 
 const ComposeForm = part(async () => (await import('./ComposeForm.tsx')).ComposeForm);
 
@@ -32,11 +32,11 @@ export function Compose({ body, onChoose }: ComposeProps) {
       <Button size="xs" variant="default" onClick={() => setOpen(true)}>
         Write with AI
       </Button>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Write with AI" size="lg">
+      <FormDialog isOpen={isOpen} onClose={() => setOpen(false)} title="Write with AI" size="lg">
         <Suspense fallback={<Skeleton rows={5} />}>
           <ComposeForm onChoose={choose} />
         </Suspense>
-      </Modal>
+      </FormDialog>
     </>
   );
 }

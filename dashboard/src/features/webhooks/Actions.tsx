@@ -1,9 +1,9 @@
 // The acts on a webhook: a test event, a replay of what failed, changes, and its removal.
 
-import { Button, Modal, Select } from '@mantine/core';
+import { Button, Select } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ConfirmButton, Refused, useAct } from '../../ui/index.ts';
+import { ConfirmButton, FormDialog, Refused, useAct } from '../../ui/index.ts';
 import { RemoveWebhook, SendTest, UpdateWebhook } from './mutations.ts';
 import { Failed } from './ReplayFailed.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
@@ -53,9 +53,9 @@ export function Actions({ webhook, onChanged }: { webhook: Webhook; onChanged: (
         {target_url} gets no events any more, and its deliveries that wait are canceled.
       </ConfirmButton>
       {refusal && <Refused refusal={refusal} />}
-      <Modal opened={isChanging} onClose={() => setChanging(false)} title="Change the webhook">
+      <FormDialog isOpen={isChanging} onClose={() => setChanging(false)} title="Change the webhook">
         <WebhookForm webhook={webhook} onDone={() => setChanging(false)} />
-      </Modal>
+      </FormDialog>
     </>
   );
 }

@@ -1,11 +1,11 @@
 // The webhooks of the account: where events are posted to, and whether they arrive.
 
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
-import { Badge, Card, Empty, Failure, Secret, Skeleton, Table, Time } from '../../ui/index.ts';
+import { Badge, Card, Empty, Failure, FormDialog, Secret, Skeleton, Table, Time } from '../../ui/index.ts';
 import { figures } from './model.ts';
 import { WebhooksList } from './queries.ts';
 import { WebhookForm } from './WebhookForm.tsx';
@@ -43,7 +43,7 @@ export function Webhooks() {
         <Empty>No webhook yet. A webhook posts events, such as a text that came in, to your address.</Empty>
       )}
       {rows && rows.length > 0 && <WebhookTable rows={rows} />}
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="New webhook">
+      <FormDialog isOpen={isAdding} onClose={() => setAdding(false)} title="New webhook">
         <WebhookForm
           onDone={(made) => {
             setSecret(made);
@@ -51,7 +51,7 @@ export function Webhooks() {
             again({ requestPolicy: 'network-only' });
           }}
         />
-      </Modal>
+      </FormDialog>
     </section>
   );
 }
