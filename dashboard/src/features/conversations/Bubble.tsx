@@ -7,7 +7,7 @@ import { Badge, Icon, type Kind, plural, Refused, Time, useAct } from '../../ui/
 import { restore } from './drafts.ts';
 import styles from './inbox.module.css';
 import { CancelText } from './mutations.ts';
-import { discard, renew, show, type Waiting } from './outbox.ts';
+import { discard, insist, renew, show, type Waiting } from './outbox.ts';
 import { useNames } from './useNames.ts';
 
 const STATES: Record<Message['status'], [Kind, string]> = {
@@ -101,6 +101,7 @@ function Later({ message, at }: { message: Message; at: string }) {
 const WORDS: Record<Waiting['state'], string> = {
   sending: 'Sending…',
   unconfirmed: 'Not confirmed: the service has not answered yet. It is tried again, and sent once.',
+  answered: 'Not sent yet.',
   refused: 'Not sent.',
   old: 'This text waited for a day: it may have been sent.',
 };
@@ -108,8 +109,9 @@ const WORDS: Record<Waiting['state'], string> = {
 export function WaitingBubble({ text }: { text: Waiting }) {
   const client = useClient();
   const { id } = useViewer();
-  const { state, body, conversationId, key, refusal } = text;
-  const isOver = state === 'refused' || state === 'old';
+  const names = useNames();
+  const { state, body, conversationId, key, refusal, answer } = text;
+  const isOver = state === 'answered' || state === 'refused' || state === 'old';
   const edit = () => {
     restore(id, conversationId, body);
     discard(key);
@@ -121,12 +123,18 @@ export function WaitingBubble({ text }: { text: Waiting }) {
       </div>
       <div className={`${styles.meta} ${isOver ? styles.failed : ''}`} role={isOver ? 'alert' : 'status'}>
         {WORDS[state]} {refusal?.text}
+        {answer && ` ${names(answer.actor)} has answered since you began: “${answer.body}”`}
       </div>
       {state !== 'sending' && (
         <Group gap={8} mt={4}>
           {isOver && (
             <Button size="compact-xs" variant="default" onClick={edit}>
               Edit it
+            </Button>
+          )}
+          {state === 'answered' && (
+            <Button size="compact-xs" variant="default" onClick={() => insist(client, key)}>
+              Send it too
             </Button>
           )}
           {state === 'old' && (

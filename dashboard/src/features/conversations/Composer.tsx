@@ -30,9 +30,11 @@ interface ComposerProps {
   writtenAt?: string;
   /** The latest text to the contact that another person, or the service, sent. */
   answer?: Message;
+  /** The id of the latest text. */
+  newest?: number;
 }
 
-export function Composer({ conversation, writtenAt, answer }: ComposerProps) {
+export function Composer({ conversation, ...shown }: ComposerProps) {
   const { times, conversationId } = useStore(restored);
   const [mode, setMode] = useState('reply');
   const { id } = conversation;
@@ -53,12 +55,7 @@ export function Composer({ conversation, writtenAt, answer }: ComposerProps) {
       {isNote ? (
         <NoteField id={id} />
       ) : (
-        <Answer
-          key={conversationId === id ? times : 0}
-          conversation={conversation}
-          writtenAt={writtenAt}
-          answer={answer}
-        />
+        <Answer key={conversationId === id ? times : 0} conversation={conversation} {...shown} />
       )}
     </div>
   );
@@ -72,11 +69,12 @@ function Answer(props: ComposerProps) {
   );
 }
 
-function Field({ conversation, writtenAt, answer }: ComposerProps) {
+function Field({ conversation, writtenAt, answer, newest }: ComposerProps) {
   const client = useClient();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, keep] = useDraft(conversation.id, 'reply');
-  const answered = useAnswered(answer);
+  const draft = useDraft(conversation.id, 'reply', newest);
+  const { text, keep, seen = newest } = draft;
+  const answered = useAnswered(answer, draft);
   const names = useNames();
   const isTyping = useTyping(text);
   usePresence(conversation.id, isTyping);
@@ -91,21 +89,15 @@ function Field({ conversation, writtenAt, answer }: ComposerProps) {
   });
   const submit = () => {
     if (isEmpty || text.length > LONGEST || !answered.permits()) return;
-    send(client, conversation.id, text);
+    send(client, { conversationId: conversation.id, body: text, seen, version: conversation.version });
     clear(text);
   };
-  const setText = (change: (latest: string) => string) =>
-    keep((latest) => {
-      const next = change(latest);
-      answered.typed(next);
-      return next;
-    });
   const clear = (sent: string) => {
-    setText((latest) => (latest === sent ? '' : latest));
+    keep((latest) => (latest === sent ? '' : latest));
     field.current?.focus();
   };
   const insert = (more: string) => {
-    setText((latest) => `${latest}${more}`);
+    keep((latest) => `${latest}${more}`);
     field.current?.focus();
   };
   return (
@@ -124,7 +116,7 @@ function Field({ conversation, writtenAt, answer }: ComposerProps) {
         maxRows={8}
         value={text}
         error={text.length > LONGEST && `A text has at most ${LONGEST} characters; this one has ${text.length}.`}
-        onChange={({ currentTarget: { value } }) => setText(() => value)}
+        onChange={({ currentTarget: { value } }) => keep(value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit();
           if (event.key === 'Escape') field.current?.blur();
@@ -143,7 +135,7 @@ function Field({ conversation, writtenAt, answer }: ComposerProps) {
         <span className={styles.tools}>
           {writtenAt && <Suggest id={conversation.id} onSuggested={insert} />}
           <TemplateMenu onChoose={insert} contact={conversation.contact} />
-          <SendLater id={conversation.id} text={text} onSent={clear} />
+          <SendLater id={conversation.id} text={text} permits={answered.permits} onSent={clear} />
           <Button ml="auto" size="xs" type="submit" disabled={isEmpty} leftSection={<Icon name="send" size={16} />}>
             Send
           </Button>

@@ -9,7 +9,7 @@ import styles from './inbox.module.css';
 import { AddNote } from './mutations.ts';
 
 export function NoteField({ id }: { id: number }) {
-  const [body, keep] = useDraft(id, 'note');
+  const { text: body, keep } = useDraft(id, 'note');
   const act = useOnce(AddNote);
   const isEmpty = body.trim() === '';
   const submit = async (event?: FormEvent) => {

@@ -10,16 +10,19 @@ import { times } from './SnoozeMenu.tsx';
 interface SendLaterProps {
   id: number;
   text: string;
+  /** Tells whether the text may be sent now, or its author is asked first. */
+  permits: () => boolean;
   /** Called with the text that was accepted. */
   onSent: (text: string) => void;
 }
 
-export function SendLater({ id, text, onSent }: SendLaterProps) {
+export function SendLater({ id, text, permits, onSent }: SendLaterProps) {
   const [openedAt, setOpenedAt] = useState<Date | null>(null);
   const [isAsked, setAsked] = useState(false);
   const key = useRef({ text: '', value: '' });
   const act = useAct(ReplyLater);
   const send = async (at: Date) => {
+    if (!permits()) return setAsked(false);
     const send_at = at.toISOString();
     const meant = `${send_at} ${text}`;
     if (key.current.text !== meant) key.current = { text: meant, value: crypto.randomUUID() };

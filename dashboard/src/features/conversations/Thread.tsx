@@ -11,7 +11,7 @@ import { Composer } from './Composer.tsx';
 import { type Entry, EntryLine, useEntries } from './Entries.tsx';
 import { Decision } from './Decision.tsx';
 import styles from './inbox.module.css';
-import { outbox, type Waiting } from './outbox.ts';
+import { isAnswerOfOthers, outbox, type Waiting } from './outbox.ts';
 import { InboxConversation } from './queries.ts';
 import { ThreadHead } from './ThreadHead.tsx';
 import { useReading } from './useReading.ts';
@@ -29,8 +29,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
   const { entries, refresh } = useEntries(id, thread.messages[0]?.created_at, conversation?.version);
   const isFirstLoad = thread.isLoading && thread.messages.length === 0;
   const viewer = useViewer();
-  const isOfOthers = ({ direction, actor }: Message) =>
-    direction === 'outbound' && !(actor.kind === 'user' && actor.id === viewer.id);
+  const isOfOthers = (message: Message) => isAnswerOfOthers(message, viewer.id);
   if (!conversation) {
     return (
       <div className={styles.thread}>
@@ -70,6 +69,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
           conversation={conversation}
           writtenAt={thread.messages.findLast(isInbound)?.created_at}
           answer={thread.messages.findLast(isOfOthers)}
+          newest={thread.messages.at(-1)?.id}
         />
       </section>
       <Suspense>

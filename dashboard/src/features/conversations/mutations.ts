@@ -2,8 +2,19 @@ import { ConversationRow, graphql, MessageRow } from '../../graphql/index.ts';
 
 export const Reply = graphql(
   `
-    mutation InboxReply($conversation_id: BigInt!, $body: String!, $idempotency_key: String!) {
-      reply(conversation_id: $conversation_id, body: $body, idempotency_key: $idempotency_key, consent_attested: true) {
+    mutation InboxReply(
+      $conversation_id: BigInt!
+      $body: String!
+      $idempotency_key: String!
+      $expected_version: BigInt
+    ) {
+      reply(
+        conversation_id: $conversation_id
+        body: $body
+        idempotency_key: $idempotency_key
+        expected_version: $expected_version
+        consent_attested: true
+      ) {
         credits_remaining
         message {
           id

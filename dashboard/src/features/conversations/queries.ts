@@ -148,6 +148,25 @@ const Thread = graphql(
   [MessageRow],
 );
 
+/** The latest texts of a conversation that has changed since a text was sent in it. */
+export const LatestTexts = graphql(
+  `
+    query LatestTexts($id: BigInt!) {
+      conversation(id: $id) {
+        id
+        version
+        messages(first: 50) {
+          nodes {
+            id
+            ...MessageRow
+          }
+        }
+      }
+    }
+  `,
+  [MessageRow],
+);
+
 const NOTHING = { nodes: [], page_info: { has_next_page: false, end_cursor: null } };
 
 export const threadListing: Listing<ResultOf<typeof Thread>, VariablesOf<typeof Thread>, Message> = {

@@ -1,32 +1,25 @@
 // The notice that a colleague has answered since a draft was begun: the next attempt to send asks once.
 
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Message } from '../../graphql/index.ts';
+import type { Draft } from './drafts.ts';
 
 export interface Answered {
   /** The answer of somebody else that the sender is asked about. */
   asked?: Message;
-  /** Note that the text was changed. */
-  typed: (text: string) => void;
-  /** Tell whether the text may be sent now, or the sender is asked first. */
+  /** Tell whether the draft may be sent now, or its author is asked first. */
   permits: () => boolean;
 }
 
-export function useAnswered(latest: Message | undefined): Answered {
-  const known = useRef(latest?.id);
-  const isBegun = useRef(false);
+/** Compare the latest answer of somebody else with the last message that the author of a draft saw. */
+export function useAnswered(answer: Message | undefined, { text, seen, see }: Draft): Answered {
   const [asked, ask] = useState<Message>();
   return {
-    asked,
-    typed: (text) => {
-      if (text && !isBegun.current) known.current = latest?.id;
-      isBegun.current = text !== '';
-      if (!text) ask(undefined);
-    },
+    asked: text ? asked : undefined,
     permits: () => {
-      if (!latest || latest.id === known.current) return true;
-      known.current = latest.id;
-      ask(latest);
+      if (!answer || seen === undefined || answer.id <= seen) return true;
+      see(answer.id);
+      ask(answer);
       return false;
     },
   };
