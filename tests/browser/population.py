@@ -9,11 +9,14 @@ import orjson
 from app.domain.automations import service as automations
 from app.domain.automations import watching
 from app.domain.automations.models import AutomationRun
+from app.domain.bulk import imports
+from app.domain.bulk.import_rules import Import
 from app.domain.carriers.carrier import InboundMessage
 from app.domain.contacts import service as contacts
 from app.domain.conversations import notes
 from app.domain.integrations import service as integrations
 from app.domain.integrations.scheduling import Delivery
+from app.domain.jobs import uploads
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.messages.requests import Send
 from app.domain.segments import service as segments
@@ -51,6 +54,7 @@ async def populate(scene: Scene, work: Callable[[], Awaitable[None]]) -> Mapping
     ids |= await _listen(scene)
     ids |= await _agent(scene, ids["/inbox/$view"])
     ids |= await _connect(scene)
+    ids |= await _upload(scene)
     await scene.dispatch()
     return ids
 
@@ -152,3 +156,12 @@ async def _connect(scene: Scene) -> dict[str, int]:
         await NOTICES.insert(services, **own, title=title, created_at=at)
     number = await PHONE_NUMBERS.where(account_id=account_id).only(services, "id")
     return {"/settings/integrations": tool.id, "/numbers": number}
+
+
+async def _upload(scene: Scene) -> dict[str, int]:
+    """Add a file with a dry run of its import."""
+    async with scene.unit() as unit:
+        upload = await uploads.create(unit, f"People of {LONG}.csv")
+        await uploads.add_part(unit, upload.id, 0, b"phone,first name\n+12025550181,Ann\n")
+        await imports.begin(unit, Import(upload.id, dry_run=True))
+    return {"/contacts/import": upload.id}

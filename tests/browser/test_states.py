@@ -25,7 +25,6 @@ pytestmark = pytest.mark.anyio
 
 FORMS = {
     "/automations/new",
-    "/contacts/import",
     "/segments/new",
     "/sequences/new",
     "/settings/profile",

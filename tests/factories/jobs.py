@@ -8,6 +8,7 @@ from tests.factories.tables import Rows
 ACCOUNT_JOBS = Rows("account_jobs")
 JOB_KEYS = Rows("job_keys")
 JOB_PARTS = Rows("job_parts")
+UPLOADS = Rows("uploads")
 
 
 async def advance(services: Services, chunks: int = 1000) -> None:

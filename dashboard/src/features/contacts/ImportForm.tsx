@@ -1,15 +1,16 @@
 // The meaning of the columns, the dry run, and the import.
 
 import { Button, Group, Select, TagsInput, Textarea } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useQuery } from 'urql';
 import type { ResultOf } from '../../graphql/index.ts';
 import { Card, Failure, Refused, Skeleton, Table, useAct, words } from '../../ui/index.ts';
 import styles from './contacts.module.css';
-import { JobProgress } from './JobProgress.tsx';
+import { forgetChoices, useChoices } from './importing.ts';
+import { Report } from './ImportReport.tsx';
 import { Import } from './mutations.ts';
-import { ImportPreview } from './queries.ts';
+import { ImportPreview } from './imports.ts';
+import { ContactFields } from './queries.ts';
 
 type Preview = NonNullable<ResultOf<typeof ImportPreview>['preview_import']>;
 
@@ -32,46 +33,57 @@ const EXISTING = [
   { value: 'skip', label: 'Leave them as they are' },
 ];
 
-export function ImportForm({ uploadId }: { uploadId: number }) {
-  const [{ data, error }] = useQuery({ query: ImportPreview, variables: { upload_id: uploadId } });
-  const preview = data?.preview_import;
-  if (error && !data) return <Failure error={error} />;
-  return preview ? <Mapped uploadId={uploadId} preview={preview} /> : <Skeleton />;
+interface ImportFormProps {
+  uploadId: number;
+  /** Called with the id of the job that imports the file. */
+  onJob: (id: number) => void;
 }
 
-function Mapped({ uploadId, preview }: { uploadId: number; preview: Preview }) {
+export function ImportForm({ uploadId, onJob }: ImportFormProps) {
+  const [{ data, error }, again] = useQuery({ query: ImportPreview, variables: { upload_id: uploadId } });
+  const preview = data?.preview_import;
+  if (error && !data?.preview_import)
+    return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
+  return preview ? <Mapped uploadId={uploadId} onJob={onJob} preview={preview} /> : <Skeleton />;
+}
+
+function Mapped({ uploadId, onJob, preview }: ImportFormProps & { preview: Preview }) {
   const act = useAct(Import);
-  const [fields, setFields] = useState(() => preview.columns.map(({ field }) => field));
-  const [existing, setExisting] = useState<'update' | 'keep' | 'skip'>('update');
-  const [tags, setTags] = useState<string[]>([]);
-  const [consent, setConsent] = useState('');
-  const [jobs, setJobs] = useState<{ trial?: number; real?: number }>({});
-  const [isTried, setTried] = useState(false);
+  const [{ fields, existing, tags, consent, trial }, change] = useChoices(
+    uploadId,
+    preview.columns.map(({ field }) => field),
+  );
+  const [tried, setTried] = useState<number>();
+  const isTried = trial !== undefined && tried === trial;
   const run = async (dry_run: boolean) => {
     const columns = fields.flatMap((field, column) => (field ? [{ column, field }] : []));
     const format = preview.columns.length > 0 ? { has_header: preview.has_header, columns } : null;
     const made = await act.run({ upload_id: uploadId, format, existing, tags, consent, dry_run });
-    if (made) setJobs(dry_run ? { trial: made.import_contacts.id } : { ...jobs, real: made.import_contacts.id });
+    if (!made) return;
+    const { id } = made.import_contacts;
+    if (dry_run) return change({ trial: id });
+    forgetChoices(uploadId);
+    onJob(id);
   };
   return (
     <>
       <Card title="2. The columns">
         {preview.note && <p>{preview.note}</p>}
-        <Columns preview={preview} fields={fields} onChange={setFields} />
+        <Columns preview={preview} fields={fields} onChange={(next) => change({ fields: next })} />
         <div className={styles.form} style={{ marginTop: 16, maxWidth: 520 }}>
           <Select
             label="Contacts that exist"
             allowDeselect={false}
             data={EXISTING}
             value={existing}
-            onChange={(value) => setExisting(value === 'keep' || value === 'skip' ? value : 'update')}
+            onChange={(value) => change({ existing: value === 'keep' || value === 'skip' ? value : 'update' })}
           />
-          <TagsInput label="Tags for everyone in the file" value={tags} onChange={setTags} />
+          <TagsInput label="Tags for everyone in the file" value={tags} onChange={(next) => change({ tags: next })} />
           <Textarea
             label="Wording of their consent to texts"
             description="Recorded as evidence for each phone; empty if you have none."
             value={consent}
-            onChange={({ currentTarget }) => setConsent(currentTarget.value)}
+            onChange={({ currentTarget }) => change({ consent: currentTarget.value })}
           />
         </div>
         {act.refusal && <Refused refusal={act.refusal} />}
@@ -79,31 +91,15 @@ function Mapped({ uploadId, preview }: { uploadId: number; preview: Preview }) {
           <Button loading={act.isBusy} variant={isTried ? 'default' : 'filled'} onClick={() => void run(true)}>
             Try it without changing anything
           </Button>
-          {isTried && !jobs.real && (
+          {isTried && (
             <Button loading={act.isBusy} onClick={() => void run(false)}>
               Import the contacts
             </Button>
           )}
         </Group>
       </Card>
-      {jobs.trial && <Report key={jobs.trial} id={jobs.trial} title="Dry run" onEnd={() => setTried(true)} />}
-      {jobs.real && <Report id={jobs.real} title="Import" />}
-      {jobs.real && <Link to="/contacts">See the contacts</Link>}
+      {trial && <Report key={trial} id={trial} title="Dry run" onEnd={() => setTried(trial)} />}
     </>
-  );
-}
-
-/** The report stands below the form: once it is complete it is scrolled into view. */
-function Report({ id, title, onEnd }: { id: number; title: string; onEnd?: () => void }) {
-  const box = useRef<HTMLDivElement>(null);
-  const end = () => {
-    box.current?.scrollIntoView({ block: 'nearest' });
-    onEnd?.();
-  };
-  return (
-    <div ref={box}>
-      <JobProgress id={id} title={title} onEnd={end} />
-    </div>
   );
 }
 
@@ -114,8 +110,12 @@ interface ColumnsProps {
 }
 
 function Columns({ preview, fields, onChange }: ColumnsProps) {
-  const known = [...new Set([...FIELDS, ...preview.columns.map(({ field }) => field)])].filter(Boolean);
-  const choices = [SKIPPED, ...known.map((value) => ({ value, label: words(value.replace('custom.', '')) }))];
+  const [{ data }] = useQuery({ query: ContactFields });
+  const custom = new Map(data?.custom_fields.map(({ key, label }) => [`custom.${key}`, label]));
+  const proposed = preview.columns.map(({ field }) => field);
+  const known = [...new Set([...FIELDS, ...custom.keys(), ...proposed, ...fields])].filter(Boolean);
+  const labelOf = (value: string) => custom.get(value) ?? words(value.replace('custom.', ''));
+  const choices = [SKIPPED, ...known.map((value) => ({ value, label: labelOf(value) }))];
   return (
     <Table
       label="Columns of the file"

@@ -160,6 +160,14 @@ export const AddPart = graphql(`
   }
 `);
 
+export const DeleteUpload = graphql(`
+  mutation ContactsDeleteUpload($id: BigInt!) {
+    delete_upload(upload_id: $id) {
+      id
+    }
+  }
+`);
+
 export const Import = graphql(`
   mutation ContactsImport(
     $upload_id: BigInt!

@@ -201,23 +201,6 @@ export const ContactExplained = graphql(`
   }
 `);
 
-export const ImportPreview = graphql(`
-  query ContactsImportPreview($upload_id: BigInt!) {
-    preview_import(upload_id: $upload_id) {
-      encoding
-      delimiter
-      has_header
-      note
-      columns {
-        index
-        name
-        samples
-        field
-      }
-    }
-  }
-`);
-
 export const JobState = graphql(`
   query ContactsJob($id: BigInt!) {
     job(id: $id) {

@@ -1,7 +1,12 @@
 import { createRoute } from '@tanstack/react-router';
 import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
-import { validated, validatedDuplicates } from './search.ts';
+import { validated, validatedDuplicates, validatedImport } from './search.ts';
+
+const ID = {
+  parse: ({ id }: { id: string }) => ({ id: Number.parseInt(id, 10) || 0 }),
+  stringify: ({ id }: { id: number }) => ({ id: String(id) }),
+};
 
 const staticData = { scope: 'contacts:read' };
 
@@ -13,12 +18,16 @@ const list = createRoute({
   component: page(() => import('./ContactsPage.tsx'), 'ContactsPage'),
 });
 
-const importing = createRoute({
+const importPage = {
   getParentRoute: () => root,
-  path: 'contacts/import',
   staticData: { scope: 'contacts:write' },
+  validateSearch: validatedImport,
   component: page(() => import('./ImportPage.tsx'), 'ImportPage'),
-});
+};
+
+const importing = createRoute({ ...importPage, path: 'contacts/import' });
+
+const imported = createRoute({ ...importPage, path: 'contacts/import/$id', params: ID });
 
 const duplicates = createRoute({
   getParentRoute: () => root,
@@ -32,8 +41,8 @@ const one = createRoute({
   getParentRoute: () => root,
   path: 'contacts/$id',
   staticData,
-  params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
+  params: ID,
   component: page(() => import('./ContactPage.tsx'), 'ContactPage'),
 });
 
-export const contacts = [list, importing, duplicates, one];
+export const contacts = [list, importing, imported, duplicates, one];

@@ -15,6 +15,11 @@ export function validatedDuplicates({ kind, after }: Record<string, unknown>): D
   return { kind: oneOf(DUPLICATES, kind), after: textOf(after) };
 }
 
+/** The job that imports a file. */
+export function validatedImport({ job }: Record<string, unknown>): { job?: number } {
+  return { job: idOf(job) };
+}
+
 export interface ContactsSearch {
   search?: string;
   stage?: (typeof STAGES)[number];

@@ -2,11 +2,15 @@
 
 import type { Client } from 'urql';
 import { type Refusal, refusalOf } from '../../graphql/index.ts';
-import { AddPart, CreateUpload } from './mutations.ts';
+import { AddPart, CreateUpload, DeleteUpload } from './mutations.ts';
 
+const UNWANTED: Refusal = { code: 'canceled', text: 'The upload was ended.' };
 const PART = 384 * 1024;
 
-/** Upload a file; return its id, or why it was refused. It ends where `goesOn`, which is told the share, returns false. */
+/**
+ * Upload a file; return its id, or why it was refused. It ends where `goesOn`, which is told the share, returns false.
+ * A file that did not arrive whole is deleted.
+ */
 export async function upload(
   client: Client,
   file: File,
@@ -18,8 +22,11 @@ export async function upload(
   for (let number = 0; number * PART < file.size || number === 0; number += 1) {
     const bytes = new Uint8Array(await file.slice(number * PART, (number + 1) * PART).arrayBuffer());
     const sent = await client.mutation(AddPart, { upload_id, number, content: base64(bytes) });
-    if (sent.error) return refusalOf(sent.error);
-    if (!goesOn(Math.min(1, ((number + 1) * PART) / file.size))) break;
+    const isWanted = goesOn(Math.min(1, ((number + 1) * PART) / file.size));
+    if (sent.error || !isWanted) {
+      void client.mutation(DeleteUpload, { id: upload_id }).toPromise();
+      return sent.error ? refusalOf(sent.error) : UNWANTED;
+    }
   }
   return upload_id;
 }
