@@ -84,18 +84,6 @@ export const DeleteContact = graphql(`
   }
 `);
 
-export const OptOut = graphql(
-  `
-    mutation ContactsOptOut($id: BigInt!, $note: String!) {
-      record_opt_out(id: $id, method: "other", source: "dashboard", text: "", note: $note) {
-        id
-        ...ContactRow
-      }
-    }
-  `,
-  [ContactRow],
-);
-
 export const EvidenceLink = graphql(`
   mutation ContactsEvidence($phone: String!) {
     create_consent_link(phone: $phone) {
