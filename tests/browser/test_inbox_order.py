@@ -310,6 +310,25 @@ async def test_a_thread_begins_at_its_unread_texts_which_are_read_when_the_last_
     await until(lambda: is_read(scene, account))
 
 
+@pytest.mark.parametrize(("count", "first"), [(33, 2), (35, 0)], ids=["beyond the first page", "from the first text"])
+async def test_a_thread_begins_at_its_first_unread_text_however_far_back_that_is(
+    windows: Windows, scene: Scene, account: Opened, count: int, first: int
+):
+    for number in range(35):
+        await scene.receive(f"Line {number}\n" * 3)
+    ids = await MESSAGES.read(scene.services, "id")
+    await CONVERSATIONS.change(scene.services, read_up_to=ids[first - 1] if first else None, unread_count=count)
+    screen = await windows.owner(account)
+    await open_thread(screen, "Line 34")
+    log = screen.page.get_by_role("log")
+    await expect(log.get_by_text("New", exact=True)).to_be_in_viewport()
+    await expect(log.get_by_text(re.compile(f"^Line {first}\n"))).to_be_in_viewport()
+    await expect(log.get_by_text(re.compile("^Line 34"))).not_to_be_in_viewport()
+    assert await CONVERSATIONS.only(scene.services, "unread_count") == count
+    await log.evaluate("log => { log.scrollTop = log.scrollHeight }")
+    await until(lambda: is_read(scene, account))
+
+
 async def test_a_text_that_the_service_cannot_take_yet_holds_no_other_conversation_up_and_is_discarded(
     windows: Windows, scene: Scene, account: Opened
 ):

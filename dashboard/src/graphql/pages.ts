@@ -17,6 +17,8 @@ export interface Pages<Row> {
   isLoading: boolean;
   error?: CombinedError;
   more(): void;
+  /** Load a next page of another size, where the document takes one. */
+  moreOf(size: { first: number }): void;
   refresh(): void;
   /** Show a row as it is now, or leave it out, where it is loaded. */
   put(row: Row, isListed: boolean): void;
@@ -65,12 +67,13 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
     async (
       ask: (pageAfter: (after: string | null) => Promise<Answer<Row>>) => Promise<Answer<Row>>,
       merge: (old: State<Row>, page: Connection<Row>) => Partial<State<Row>>,
+      size?: { first: number },
     ) => {
       turn.current += 1;
       const mine = turn.current;
       change({ isLoading: true, error: undefined });
       const { page, error } = await ask(async (after) => {
-        const given = { ...JSON.parse(asked), after } as Variables;
+        const given = { ...JSON.parse(asked), ...size, after } as Variables;
         const asking = client.query(listing.document, given, { requestPolicy: 'network-only' }).toPromise();
         answer.current = asking;
         const answered = await asking;
@@ -91,12 +94,13 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
     );
   }, [load]);
 
-  const more = () => {
+  const moreOf = (size?: { first: number }) => {
     const { end } = state;
     if (!end || state.isLoading) return;
     void load(
       (pageAfter) => pageAfter(end),
       ({ rows }, page) => ({ rows: withoutDoubles([...rows, ...page.nodes]), end: endOf(page) }),
+      size,
     );
   };
   const latest = useRef({ load, count: 0 });
@@ -116,7 +120,7 @@ export function usePages<Data, Variables extends AnyVariables, Row extends { id:
   });
   const put = (row: Row, isListed: boolean) =>
     change((old) => ({ rows: old.rows.flatMap((each) => (each.id !== row.id ? each : isListed ? row : [])) }));
-  return { ...state, hasMore: state.end !== null, more, refresh, put };
+  return { ...state, hasMore: state.end !== null, more: () => moreOf(), moreOf, refresh, put };
 }
 
 /** Return the number of the rows to load again: all of them where the end of the list is shown. */

@@ -14,6 +14,7 @@ import styles from './inbox.module.css';
 import { isAnswerOfOthers, outbox, type Waiting } from './outbox.ts';
 import { InboxConversation } from './queries.ts';
 import { ThreadHead } from './ThreadHead.tsx';
+import { useFirstUnread } from './useFirstUnread.ts';
 import { useReading } from './useReading.ts';
 import { useThread } from './useThread.ts';
 import type { View } from './views.ts';
@@ -27,7 +28,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
   const thread = useThread(id);
   const conversation = data?.conversation;
   const { entries, refresh } = useEntries(id, thread.messages[0]?.created_at, conversation?.version);
-  const isFirstLoad = thread.isLoading && thread.messages.length === 0;
+  const opening = useFirstUnread(id, thread, conversation?.read_up_to);
   const viewer = useViewer();
   const isOfOthers = (message: Message) => isAnswerOfOthers(message, viewer.id);
   if (!conversation) {
@@ -57,8 +58,9 @@ export function Thread({ id, view }: { id: number; view: View }) {
         {thread.error && <Failure error={thread.error} retry={thread.refresh} />}
         <Log
           conversation={conversation}
-          messages={thread.messages}
-          entries={isFirstLoad ? [] : entries}
+          messages={opening.isReady ? thread.messages : []}
+          entries={opening.isReady ? entries : []}
+          firstUnread={opening.firstUnread}
           onChanged={refresh}
           hasMore={thread.hasMore}
           more={thread.more}
@@ -89,15 +91,15 @@ interface LogProps {
   conversation: Conversation;
   messages: Message[];
   entries: Entry[];
+  firstUnread?: number;
   onChanged: () => void;
   hasMore: boolean;
   isLoading: boolean;
   more: () => void;
 }
 
-function Log({ conversation, messages, entries, onChanged, hasMore, isLoading, more }: LogProps) {
-  const { id, read_up_to } = conversation;
-  const firstUnread = useFirstUnread(messages, read_up_to);
+function Log({ conversation, messages, entries, firstUnread, onChanged, hasMore, isLoading, more }: LogProps) {
+  const { id } = conversation;
   const waiting = useStore(outbox).filter(
     (text) => text.conversationId === id && !messages.some((message) => isSame(text, message)),
   );
@@ -147,16 +149,6 @@ function Day({ at, before }: { at: string; before?: string }) {
   const day = timeIn(DAY, new Date(at));
   const isSame = before && timeIn(DAY, new Date(before)) === day;
   return isSame ? null : <div className={styles.day}>{day}</div>;
-}
-
-/** Return the first text that was not read when the thread was opened, if texts before it were. */
-function useFirstUnread(messages: Message[], readUpTo: number | null): number | undefined {
-  const [found, setFound] = useState<{ id?: number }>();
-  if (!found && messages.length > 0) {
-    const place = messages.findIndex((message) => isInbound(message) && message.id > (readUpTo ?? 0));
-    setFound({ id: place > 0 ? messages[place]?.id : undefined });
-  }
-  return found?.id;
 }
 
 const AT_END = 120;

@@ -129,10 +129,10 @@ export const InboxEntries = graphql(`
 
 const Thread = graphql(
   `
-    query Thread($id: BigInt!, $after: String) {
+    query Thread($id: BigInt!, $first: Int = 30, $after: String) {
       conversation(id: $id) {
         id
-        messages(first: 30, after: $after) {
+        messages(first: $first, after: $after) {
           nodes {
             id
             ...MessageRow
@@ -147,6 +147,15 @@ const Thread = graphql(
   `,
   [MessageRow],
 );
+
+export const FirstUnread = graphql(`
+  query FirstUnread($id: BigInt!) {
+    conversation(id: $id) {
+      id
+      first_unread_message_id
+    }
+  }
+`);
 
 /** The latest texts of a conversation that has changed since a text was sent in it. */
 export const LatestTexts = graphql(
