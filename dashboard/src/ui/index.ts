@@ -16,7 +16,7 @@ export { Phone } from './Phone.tsx';
 export { localeOf, showIn, timeIn, zoneOf } from './place.ts';
 export { grouped } from './phone.ts';
 export { isReachable, reload } from './reload.ts';
-export { Empty, Failure, Notice, Refused, Skeleton } from './states.tsx';
+export { Empty, Failure, Notice, Refused, RefusedChange, Skeleton } from './states.tsx';
 export { type Column, Table } from './Table.tsx';
 export { useNewDialog } from './useNewDialog.ts';
 export { onceOf } from './once.ts';

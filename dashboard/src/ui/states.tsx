@@ -54,6 +54,12 @@ export function Refused({ refusal, retry, retryLabel = 'Try again' }: RefusedPro
   );
 }
 
+/** What the service says to a form; if another person has changed the record, their version can be shown. */
+export function RefusedChange({ refusal, renew }: { refusal: Refusal; renew: () => Promise<void> }) {
+  if (refusal.field !== 'expected_version') return <Refused refusal={refusal} />;
+  return <Refused refusal={refusal} retry={() => void renew()} retryLabel="Show what is saved" />;
+}
+
 export function Notice({
   kind = 'plain',
   children,

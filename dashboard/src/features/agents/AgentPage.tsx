@@ -19,7 +19,11 @@ const route = getRouteApi('/agents/$id');
 
 export function AgentPage() {
   const { id } = route.useParams();
-  const [{ data, error, fetching }, again] = useQuery({ query: AgentOne, variables: { id } });
+  const [{ data, error, fetching }, again] = useQuery({
+    query: AgentOne,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
   const agent = data?.ai_agent;
   if (agent) return <Shown agent={agent} />;
   return (

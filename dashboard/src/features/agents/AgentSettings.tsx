@@ -2,13 +2,13 @@
 
 import { Button, Checkbox, MultiSelect, NumberInput, Radio, Select, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { useQuery } from 'urql';
-import { useMay, type VariablesOf } from '../../graphql/index.ts';
-import { Card, grouped, Refused, Unsaved, useAct, words } from '../../ui/index.ts';
+import { useClient, useQuery } from 'urql';
+import { freshOf, useMay, type VariablesOf } from '../../graphql/index.ts';
+import { Card, grouped, RefusedChange, Unsaved, useAct, words } from '../../ui/index.ts';
 import styles from './agents.module.css';
 import { DAYS, MODES } from './model.ts';
 import { UpdateAgent } from './mutations.ts';
-import { type Agent, NumberChoices, PeopleChoices, SegmentChoices } from './queries.ts';
+import { type Agent, AgentOne, NumberChoices, PeopleChoices, SegmentChoices } from './queries.ts';
 
 type Changes = VariablesOf<typeof UpdateAgent>['changes'];
 
@@ -60,22 +60,40 @@ interface PartProps {
 }
 
 function Part({ title, agent, names, render: Fields }: PartProps) {
+  const client = useClient();
   const act = useAct(UpdateAgent);
+  const [begun, setBegun] = useState(agent);
   const [values, setValues] = useState(agent);
   const mayWrite = useMay('agents:write');
-  const isSaved = names.every((name) => JSON.stringify(values[name]) === JSON.stringify(agent[name]));
+  const isAlike = (one: Agent, other: Agent) =>
+    names.every((name) => JSON.stringify(one[name]) === JSON.stringify(other[name]));
+  const isSaved = isAlike(values, begun);
+  if (agent.version > begun.version && (isSaved || isAlike(agent, begun))) {
+    setBegun(agent);
+    if (isSaved) setValues(agent);
+  }
   const save = async (event: FormEvent) => {
     event.preventDefault();
     const changes = Object.fromEntries(names.map((name) => [name, values[name]])) as Changes;
-    const done = await act.run({ id: agent.id, changes });
-    if (done) setValues((latest) => saved(done.update_ai_agent, values, latest));
+    const done = await act.run({ id: begun.id, changes, version: begun.version });
+    if (!done) return;
+    setBegun(done.update_ai_agent);
+    setValues((latest) => saved(done.update_ai_agent, values, latest));
+  };
+  const renew = async () => {
+    const found = await client.query(AgentOne, { id: begun.id }, { requestPolicy: 'network-only' });
+    const stored = freshOf(found)?.ai_agent;
+    if (!stored) return;
+    act.forget();
+    setBegun(stored);
+    setValues(stored);
   };
   return (
     <Card title={title}>
       <Unsaved isChanged={!isSaved} isInTab />
       <form className={styles.fields} onSubmit={(event) => void save(event)}>
         <Fields agent={agent} values={values} set={(changes) => setValues((latest) => ({ ...latest, ...changes }))} />
-        {act.refusal && <Refused refusal={act.refusal} />}
+        {act.refusal && <RefusedChange refusal={act.refusal} renew={renew} />}
         {mayWrite && (
           <div>
             <Button type="submit" loading={act.isBusy} disabled={isSaved}>

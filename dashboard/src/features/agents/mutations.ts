@@ -11,8 +11,8 @@ export const CreateAgent = graphql(`
 
 export const UpdateAgent = graphql(
   `
-    mutation AgentsUpdate($id: BigInt!, $changes: AiAgentChanges!) {
-      update_ai_agent(id: $id, changes: $changes) {
+    mutation AgentsUpdate($id: BigInt!, $changes: AiAgentChanges!, $version: Int!) {
+      update_ai_agent(id: $id, changes: $changes, expected_version: $version) {
         id
         ...AgentRow
       }

@@ -21,6 +21,7 @@ export const AgentRow = graphql(`
     daily_limit
     hand_over_to
     hand_over_message
+    version
     updated_at
   }
 `);

@@ -2,9 +2,9 @@
 
 import { Tabs } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Suspense } from 'react';
-import { useQuery } from 'urql';
-import { useMay } from '../../graphql/index.ts';
+import { Suspense, useState } from 'react';
+import { useClient, useQuery } from 'urql';
+import { freshOf, useMay } from '../../graphql/index.ts';
 import { Absent, Card, ConfirmButton, Page, part, useAct } from '../../ui/index.ts';
 import { AutomationState } from './AutomationsPage.tsx';
 import { draftOf, inputOf, sends } from './model.ts';
@@ -17,7 +17,11 @@ const route = getRouteApi('/automations/$id');
 
 export function AutomationPage() {
   const { id } = route.useParams();
-  const [{ data, error, fetching }, again] = useQuery({ query: AutomationOne, variables: { id } });
+  const [{ data, error, fetching }, again] = useQuery({
+    query: AutomationOne,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
   const automation = data?.automation;
   if (automation) return <Shown automation={automation} />;
   return (
@@ -60,15 +64,31 @@ function Shown({ automation }: { automation: Automation }) {
 }
 
 function Change({ automation }: { automation: Automation }) {
+  const client = useClient();
   const act = useAct(UpdateAutomation);
   const navigate = route.useNavigate();
+  const [begun, setBegun] = useState(automation);
+  const [isTouched, setTouched] = useState(false);
+  const { id, version } = begun;
+  if (automation.version > version && !isTouched) setBegun(automation);
+  const renew = async () => {
+    const found = await client.query(AutomationOne, { id }, { requestPolicy: 'network-only' });
+    const stored = freshOf(found)?.automation;
+    if (!stored) return;
+    act.forget();
+    setTouched(false);
+    setBegun(stored);
+  };
   return (
     <Editor
-      start={draftOf(automation)}
+      key={version}
+      start={draftOf(begun)}
       act="Save; runs under way keep their actions"
       state={act}
+      onTouch={() => setTouched(true)}
+      onRenew={renew}
       onSave={async (draft) => {
-        if (await act.run({ id: automation.id, changes: inputOf(draft) })) await navigate({ search: {} });
+        if (await act.run({ id, changes: inputOf(draft), version })) await navigate({ search: {} });
       }}
     />
   );

@@ -3,7 +3,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import type { Refusal } from '../../graphql/index.ts';
-import { Card, Refused, Unsaved } from '../../ui/index.ts';
+import { Card, Refused, RefusedChange, Unsaved } from '../../ui/index.ts';
 import { condition, Conditions, type Group, group, isComplete } from '../segments/index.ts';
 import { ActionFields } from './ActionFields.tsx';
 import styles from './automations.module.css';
@@ -15,14 +15,21 @@ interface EditorProps {
   act: string;
   state: { isBusy: boolean; refusal?: Refusal };
   onSave: (draft: Draft) => Promise<void>;
+  /** Called with each change. */
+  onTouch?: () => void;
+  /** Show what is saved, instead of what is changed here. */
+  onRenew?: () => Promise<void>;
 }
 
-export function Editor({ start, act, state: { isBusy, refusal }, onSave }: EditorProps) {
+export function Editor({ start, act, state: { isBusy, refusal }, onSave, onTouch, onRenew }: EditorProps) {
   const [draft, setDraft] = useState(start);
   const [first] = useState(draft);
   const [isSaving, setSaving] = useState(false);
   const isReady = draft.name.trim() !== '' && draft.steps.length > 0 && (!draft.filter || isComplete(draft.filter));
-  const set = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  const set = (changes: Partial<Draft>) => {
+    onTouch?.();
+    setDraft({ ...draft, ...changes });
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setSaving(true);
@@ -49,7 +56,7 @@ export function Editor({ start, act, state: { isBusy, refusal }, onSave }: Edito
       <Card title="Then">
         <Steps steps={draft.steps} refused={refusal} onChange={(steps) => set({ steps })} />
       </Card>
-      {refusal && <Refused refusal={refusal} />}
+      {refusal && (onRenew ? <RefusedChange refusal={refusal} renew={onRenew} /> : <Refused refusal={refusal} />)}
       <Button type="submit" loading={isBusy} disabled={!isReady}>
         {act}
       </Button>

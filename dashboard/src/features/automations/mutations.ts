@@ -11,8 +11,8 @@ export const CreateAutomation = graphql(`
 
 export const UpdateAutomation = graphql(
   `
-    mutation AutomationsUpdate($id: BigInt!, $changes: AutomationChanges!) {
-      update_automation(id: $id, changes: $changes) {
+    mutation AutomationsUpdate($id: BigInt!, $changes: AutomationChanges!, $version: Int!) {
+      update_automation(id: $id, changes: $changes, expected_version: $version) {
         id
         ...AutomationRow
       }

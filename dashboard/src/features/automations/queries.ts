@@ -44,6 +44,7 @@ export const AutomationRow = graphql(
       filter
       summary
       next_at
+      version
       updated_at
     }
   `,

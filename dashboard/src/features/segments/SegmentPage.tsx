@@ -3,8 +3,8 @@
 import { Button, TextInput } from '@mantine/core';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { useQuery } from 'urql';
-import { useMay } from '../../graphql/index.ts';
+import { useClient, useQuery } from 'urql';
+import { freshOf, useMay } from '../../graphql/index.ts';
 import {
   Absent,
   Badge,
@@ -13,7 +13,7 @@ import {
   Failure,
   faultsOf,
   Page,
-  Refused,
+  RefusedChange,
   Skeleton,
   Unsaved,
   useAct,
@@ -60,22 +60,41 @@ export function NewSegmentPage() {
 }
 
 function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
+  const client = useClient();
   const navigate = useNavigate();
   const [{ data, error }, again] = useQuery({ query: SegmentFields });
   const create = useOnce(CreateSegment);
   const update = useAct(UpdateSegment);
   const mayWrite = useMay('campaigns:write');
-  const [name, setName] = useState(segment?.name ?? '');
+  const [begun, setBegun] = useState(segment);
+  const [name, setName] = useState(begun?.name ?? '');
   const [tree, setTree] = useState(begin);
-  const { refusal } = segment ? update : create;
-  const saved = segment && { name: segment.name, filter: JSON.stringify(filterOf(treeOf(segment.filter))) };
+  const { refusal } = begun ? update : create;
+  const saved = begun && { name: begun.name, filter: JSON.stringify(filterOf(treeOf(begun.filter))) };
   const isChanged = !saved || name !== saved.name || JSON.stringify(filterOf(tree)) !== saved.filter;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const filter = filterOf(tree);
-    if (segment) return void update.run({ id: segment.id, changes: { name, filter } });
+    if (begun) {
+      const done = await update.run({ id: begun.id, changes: { name, filter }, version: begun.version });
+      if (done) setBegun(done.update_segment);
+      return;
+    }
     const made = await create.run({ name, filter });
     if (made) await navigate({ to: '/segments/$id', params: { id: made.create_segment.id }, ignoreBlocker: true });
+  };
+  const show = (stored: Segment) => {
+    setBegun(stored);
+    setName(stored.name);
+    setTree(treeOf(stored.filter));
+  };
+  if (segment && begun && segment.version > begun.version && !isChanged) show(segment);
+  const renew = async () => {
+    const variables = { id: begun?.id ?? 0 };
+    const stored = freshOf(await client.query(SegmentOne, variables, { requestPolicy: 'network-only' }))?.segment;
+    if (!stored) return;
+    update.forget();
+    show(stored);
   };
   const faults = faultsOf(placeOf(refusal)?.includes('[') ? undefined : refusal, ['name']);
   if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
@@ -101,7 +120,7 @@ function Editor({ segment, begin }: { segment?: Segment; begin: Group }) {
             error={faults.at('name')}
             onChange={({ currentTarget }) => setName(currentTarget.value)}
           />
-          {faults.elsewhere && <Refused refusal={faults.elsewhere} />}
+          {faults.elsewhere && <RefusedChange refusal={faults.elsewhere} renew={renew} />}
           {mayWrite && (
             <div className={styles.match}>
               <Button

@@ -15,8 +15,8 @@ export const CreateSegment = graphql(
 
 export const UpdateSegment = graphql(
   `
-    mutation SegmentsUpdate($id: BigInt!, $changes: SegmentChanges!) {
-      update_segment(id: $id, changes: $changes) {
+    mutation SegmentsUpdate($id: BigInt!, $changes: SegmentChanges!, $version: Int!) {
+      update_segment(id: $id, changes: $changes, expected_version: $version) {
         id
         ...SegmentRow
       }

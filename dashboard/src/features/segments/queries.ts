@@ -6,6 +6,7 @@ export const SegmentRow = graphql(`
     name
     summary
     filter
+    version
     updated_at
   }
 `);

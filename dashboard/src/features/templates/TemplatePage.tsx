@@ -5,7 +5,18 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useClient, useQuery } from 'urql';
 import { freshOf, useMay } from '../../graphql/index.ts';
-import { Absent, Badge, Card, Confirm, faultsOf, Page, Refused, Unsaved, useAct, useOnce } from '../../ui/index.ts';
+import {
+  Absent,
+  Badge,
+  Card,
+  Confirm,
+  faultsOf,
+  Page,
+  RefusedChange,
+  Unsaved,
+  useAct,
+  useOnce,
+} from '../../ui/index.ts';
 import { ContactPreview } from './ContactPreview.tsx';
 import { CreateTemplate, DeleteTemplate, UpdateTemplate } from './mutations.ts';
 import { type Template, TemplateOne } from './queries.ts';
@@ -56,10 +67,11 @@ function Editor({ template }: { template?: Template }) {
   const update = useAct(UpdateTemplate);
   const mayWrite = useMay('campaigns:write');
   const mayPreview = useMay('contacts:read');
-  const [name, setName] = useState(template?.name ?? '');
-  const [body, setBody] = useState(template?.body ?? '');
-  const { refusal } = template ? update : create;
-  const isChanged = name !== (template?.name ?? '') || body !== (template?.body ?? '');
+  const [begun, setBegun] = useState(template);
+  const [name, setName] = useState(begun?.name ?? '');
+  const [body, setBody] = useState(begun?.body ?? '');
+  const { refusal } = begun ? update : create;
+  const isChanged = name !== (begun?.name ?? '') || body !== (begun?.body ?? '');
   const faults = faultsOf(refusal, ['name', 'body']);
   const edit = (set: (text: string) => void) => (text: string) => {
     create.forget();
@@ -68,17 +80,26 @@ function Editor({ template }: { template?: Template }) {
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (template) return void update.run({ id: template.id, changes: { name, body }, version: template.version });
+    if (begun) {
+      const done = await update.run({ id: begun.id, changes: { name, body }, version: begun.version });
+      if (done) setBegun(done.update_template);
+      return;
+    }
     const made = await create.run({ name, body });
     if (made) await navigate({ to: '/templates/$id', params: { id: made.create_template.id }, ignoreBlocker: true });
   };
-  const load = async () => {
-    const variables = { id: template?.id ?? 0 };
-    const stored = freshOf(await client.query(TemplateOne, variables, { requestPolicy: 'network-only' }))?.template;
-    if (!stored) return;
+  const show = (stored: Template) => {
+    setBegun(stored);
     setName(stored.name);
     setBody(stored.body);
+  };
+  if (template && begun && template.version > begun.version && !isChanged) show(template);
+  const renew = async () => {
+    const variables = { id: begun?.id ?? 0 };
+    const stored = freshOf(await client.query(TemplateOne, variables, { requestPolicy: 'network-only' }))?.template;
+    if (!stored) return;
     update.forget();
+    show(stored);
   };
   return (
     <div className={styles.columns}>
@@ -99,10 +120,7 @@ function Editor({ template }: { template?: Template }) {
             error={faults.at('body')}
             onChange={edit(setBody)}
           />
-          {refusal?.code === 'conflict' && (
-            <Refused refusal={refusal} retry={() => void load()} retryLabel="Show what is saved" />
-          )}
-          {faults.elsewhere && refusal?.code !== 'conflict' && <Refused refusal={faults.elsewhere} />}
+          {faults.elsewhere && <RefusedChange refusal={faults.elsewhere} renew={renew} />}
           {mayWrite && (
             <div className={styles.foot}>
               <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!isChanged}>

@@ -2,12 +2,16 @@
 
 import { Button, MultiSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { Refused, useAct, useOnce } from '../../ui/index.ts';
+import { useClient } from 'urql';
+import { freshOf } from '../../graphql/index.ts';
+import { RefusedChange, useAct, useOnce } from '../../ui/index.ts';
 import { EVENTS } from './model.ts';
 import { CreateWebhook, UpdateWebhook } from './mutations.ts';
+import { WebhookOne } from './queries.ts';
+import type { Webhook } from './WebhookPage.tsx';
 
 interface WebhookFormProps {
-  webhook?: { id: number; target_url: string; description: string; events: string[] };
+  webhook?: Webhook;
   /** Called with the secret of a new webhook. */
   onDone: (secret?: string) => void;
 }
@@ -15,6 +19,8 @@ interface WebhookFormProps {
 export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
   const create = useOnce(CreateWebhook);
   const update = useAct(UpdateWebhook);
+  const client = useClient();
+  const [begun, setBegun] = useState(webhook);
   const [target_url, setUrl] = useState(webhook?.target_url ?? '');
   const [description, setDescription] = useState(webhook?.description ?? '');
   const [events, setEvents] = useState<string[]>(webhook?.events ?? []);
@@ -22,12 +28,28 @@ export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const given = { target_url, events, description };
-    if (webhook) {
-      if (await update.run({ id: webhook.id, changes: given })) onDone();
+    if (begun) {
+      if (await update.run({ id: begun.id, changes: given, version: begun.version })) onDone();
       return;
     }
     const made = await create.run(given);
     if (made) onDone(made.create_webhook.secret);
+  };
+  const show = (stored: Webhook) => {
+    setBegun(stored);
+    setUrl(stored.target_url);
+    setDescription(stored.description);
+    setEvents(stored.events);
+  };
+  const isChanged =
+    target_url !== begun?.target_url || description !== begun.description || String(events) !== String(begun.events);
+  if (webhook && begun && webhook.version > begun.version && !isChanged) show(webhook);
+  const renew = async () => {
+    const variables = { id: begun?.id ?? 0 };
+    const stored = freshOf(await client.query(WebhookOne, variables, { requestPolicy: 'network-only' }))?.webhook;
+    if (!stored) return;
+    update.forget();
+    show(stored);
   };
   return (
     <form style={{ display: 'grid', gap: 12 }} onSubmit={(event) => void submit(event)}>
@@ -53,7 +75,7 @@ export function WebhookForm({ webhook, onDone }: WebhookFormProps) {
         value={description}
         onChange={({ currentTarget }) => setDescription(currentTarget.value)}
       />
-      {refusal && <Refused refusal={refusal} />}
+      {refusal && <RefusedChange refusal={refusal} renew={renew} />}
       <Button type="submit" loading={create.isBusy || update.isBusy} disabled={!target_url || events.length === 0}>
         {webhook ? 'Save the webhook' : 'Create the webhook'}
       </Button>

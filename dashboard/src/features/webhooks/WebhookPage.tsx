@@ -20,7 +20,11 @@ export type Webhook = NonNullable<ResultOf<typeof WebhookOne>['webhook']>;
 
 export function WebhookPage() {
   const { id } = route.useParams();
-  const [{ data, error, fetching }, again] = useQuery({ query: WebhookOne, variables: { id } });
+  const [{ data, error, fetching }, again] = useQuery({
+    query: WebhookOne,
+    variables: { id },
+    requestPolicy: 'cache-and-network',
+  });
   const webhook = data?.webhook;
   if (webhook) return <Shown webhook={webhook} onRefresh={() => again({ requestPolicy: 'network-only' })} />;
   return (

@@ -17,8 +17,8 @@ export const CreateWebhook = graphql(`
 
 export const UpdateWebhook = graphql(
   `
-    mutation WebhooksUpdate($id: BigInt!, $changes: WebhookChanges!) {
-      update_webhook(id: $id, changes: $changes) {
+    mutation WebhooksUpdate($id: BigInt!, $changes: WebhookChanges!, $version: Int) {
+      update_webhook(id: $id, changes: $changes, expected_version: $version) {
         id
         ...WebhookRow
       }

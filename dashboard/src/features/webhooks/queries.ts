@@ -7,6 +7,7 @@ export const WebhookRow = graphql(`
     target_url
     description
     status
+    version
     failing_since
     last_success_at
     created_at
