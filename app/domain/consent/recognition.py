@@ -130,8 +130,9 @@ _long_word = re.compile(r"\w{8,}")
 
 _instruction = re.compile(rf"\b(?:{words.INSTRUCTIONS})")
 _hold_word = re.compile(words.HOLD_WORDS)
+_demand_alone = re.compile(words.DEMANDS_ALONE)
 _hold = re.compile(rf"\b(?:{words.HOLDS})")
-_begins_with_keyword = re.compile(rf"(?:stop|stopp|stopall|unsubscribe|opt ?out)\b(?! (?:{words.INNOCENT_STOPS})\b)")
+_begins_with_keyword = re.compile(rf"(?:{words.BEGINNINGS})\b(?! (?:{words.INNOCENT_STOPS})\b)")
 _begins_with_capitals = re.compile(r"\W*STOP\b")
 _ends_with_capitals = re.compile(r"\bSTOP\W*$")
 _wrong_number = re.compile(words.WRONG_NUMBERS)
@@ -190,6 +191,7 @@ def classify(body: str, *, opted_out: bool = False, opt_in_pending: bool = False
         or _typo(alone)
         or _instructed(loose)
         or _demanded(asked)
+        or _demanded_alone(alone)
         or _wrong(body, loose, asked)
         or _doubt(body, alone, asked)
         or NOTHING
@@ -258,6 +260,18 @@ def _demanded(text: str) -> Intent | None:
     return next(filter(None, (_intent(rule, text) for rule in RULES)), None)
 
 
+def _demand(clause: str) -> Intent | None:
+    return _demanded(clause) or _demanded_alone(clause)
+
+
+def _demanded_alone(alone: str) -> Intent | None:
+    """Return the opt-out of a message that says nothing else, such as "revoke it"; dismissals do not weaken it."""
+    for text in (alone, _dismissals_after.sub("", _dismissals_before.sub("", alone))):
+        if _demand_alone.fullmatch(text):
+            return Intent(IntentKind.opt_out, _phrase(text), "intent")
+    return None
+
+
 def _intent(rule: Rule, text: str) -> Intent | None:
     for found in rule.phrases.finditer(text):
         before = _clause_before(text, found)
@@ -297,6 +311,7 @@ def _demanded_beside(body: str, loose: str, asked: str) -> Intent | None:
         _keyword(_without_fillers(rest))
         or _keyword(_without_fillers(others))
         or _demanded(rest)
+        or _demanded_alone(_without_fillers(rest))
         or _doubt(body, _without_fillers(rest), rest)
         or (_held(loose) if STOP_SIGNS & set(body) or _names_an_end(loose, rest) else None)
     )
@@ -310,7 +325,7 @@ def _names_an_end(loose: str, rest: str) -> bool:
     return (
         not OPT_OUT.isdisjoint(runs)
         or _unspaced.search(loose) is not None
-        or any(_typo(clause) or _hold_word.fullmatch(clause) or _demanded(clause) for clause in clauses)
+        or any(_typo(clause) or _hold_word.fullmatch(clause) or _demand(clause) for clause in clauses)
     )
 
 

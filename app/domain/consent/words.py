@@ -90,6 +90,10 @@ CLASSES = {
     "MODAL": " (should|will|can|cant|could|need|needs|needed|have|had|has|must|to|want|wants|wanted|would|like|gotta|"
     "finally|ever|never|refuses?|refused)",
     "RECIPIENT": " (you|u|them|him|her|in|down|to)",
+    "ENDING": "cancel|end|quit|revoke|remove|stop|cease|discontinue|terminate|halt|rescind|withdraw|unsubscribe( me)?"
+    "( from)?|opt me out( of)?",
+    "EVERYTHING": "everything|it all|all (of )?(it|this|these|that|those|them)",
+    "POLITE": "(can|could|would|will) {YOU}|(i|we) (want|would like|wish)( {YOU})? to|(id|wed) like( {YOU})? to",
     "DAY": "(mon|tues|wednes|thurs|fri|satur|sun)day",
 }
 """The names used in blocks of phrases, and their patterns."""
@@ -104,10 +108,35 @@ def _phrases(block: str) -> str:
 
 HOLD_WORDS = _phrases("""
     no more|no mas|enough( already)?|para|fin|exit|leave|spam|knock it off|(quit|end) (it|this)
-    delete( all)?|cancel all|dnd|do not disturb|blocked?|blocking
-    dnc( me| list)?|un ?enroll?|discontinue( this| all| service)?
+    delete( all)?|cancel all|dnd|do not disturb|blocked?|blocking|cease( all)?|halt|terminate|i withdraw
+    dnc( me| list)?|un ?enroll?|discontinue( this| all| service)?|(remove|end) (my |the )?subscription
+    (quit|cancel|delete|remove|end) (this|these|those|them|me)|(delete|remove) (it|everything)|(quit|stop|halt) all
+    (no more|enough) of (this|these|those|it)|(do not|dont) send|(i )?want off|leave me off|(drop|block) me
+    ((i|we) )?({NOT} (want|need) these( (anymore|any more))?|no longer (want|need) (this|these|those|them))
+    ((i|we) )?{NOT} (want|need) (this|those|them|any of (this|these|it)) (anymore|any more)
+    (i )?want (this|these|it all) to end|(scratch|cancel) (my|this) number
+    {POLITE} ((stop|cancel|end|remove|delete) (these|this|those|them)|{ENDING} {EVERYTHING})
 """)
 """Whole messages that may mean stop."""
+
+DEMANDS_ALONE = _phrases("""
+    {ENDING} {EVERYTHING}|consent revoked
+    (revoke|rescind|withdraw) (it|this|that|these|those|them|all)|i (hereby )?revoke
+    (end|discontinue|terminate|unsubscribe) (these|those|them)|(terminate|unsubscribe) (this|it|all)
+    remove (this|these|all)|remove (everything|all) (about|of|on) me|get rid of (my|this) (number|phone)
+    (get |remove )?off( of)? (the|your|this|all|ur) (list|lists)|(take|get) me off( of)? {EVERYTHING}
+    (i|we) no longer (consent|agree)( to (this|these))?|(i|we) (take back|withdraw) (my|our) consent
+    (drop|scratch|strip) {ME} from{THE} {LIST}
+    (cancela|cancelar|cancele|cancelen|quita|quiten|quitar|borra|borrar|elimina|eliminar|paren|parar|detener) todo
+    (arretez?|annulez?|annuler|arreter|supprimez|stoppez) tout|tout (arreter|annuler)
+    alles (abbestellen|stoppen|kundigen|kuendigen|beenden|loschen|loeschen)|stoppt? alles
+    (cancela|cancelar|cancele|cancelem|remova|pare|parem) tudo|(cancella|cancellate|annulla|annullate|ferma) tutto
+    alles (stoppen|opzeggen|annuleren)|stop alles|avsluta allt|stop alt
+""")
+"""Whole messages that demand an end of everything, or name it by a pronoun, such as `revoke it`.
+
+Within a longer text they may refer to an order or an appointment. `cancel it` alone is mostly about an appointment.
+"""
 
 FILLERS = _phrases("""
     right now|right away|at once|now|immediately|asap|already|just|ok|okay|kindly|please|plz|pls|plse|pleas
@@ -211,6 +240,9 @@ HOLDS = _phrases(r"""
 """)
 """Possible demands to stop, which a person must review."""
 
+BEGINNINGS = "stop|stopp|stopall|unsubscribe|opt ?out|revoke(?! (?:his|her|their|the|our|your|an?|that)\\b)"
+"""Keywords that are held where they begin a longer text; `cancel`, `end`, `quit` and `remove` mostly begin others."""
+
 INNOCENT_STOPS = _phrases(r"""
     by|in|over|at|past|off|on|around|through|for|and|along|near|there|here|down|up|back|home|into|outside|inside
     somewhere|anywhere|wherever|before|after|between|loss|signs?|lights?|watch|work|number|payment|lol|haha
@@ -225,7 +257,7 @@ INSTRUCTIONS = _phrases(r"""
 """Opt-out instructions of businesses, quoted or repeated by an automatic reply."""
 
 WRONG_NUMBERS = _phrases(r"""
-    \bwrong (phone |cell )?(number|num|nbr|no|person|guy|lady|recipient|contact)\b(?! of)
+    \bwrong (phone |cell )?(number|num|nbr|no|person|guy|lady|recipient|contact)\b(?! of\b)
     \b(have|got|texted|texting|dialed|reached) the wrong( one)?{END}
     \b(this|that) (isnt|is not|aint|is no longer) (\w+s|his|her|their|the right|the correct) (number|phone|cell)\b
     \b(isnt|not|no longer) (the )?(right|correct) (number|person)\b

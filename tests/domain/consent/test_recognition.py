@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from app.domain.consent.recognition import HELP, OPT_IN, OPT_OUT, Intent, IntentKind, classify, is_reaction, normalize
 
 VECTORS = Path(__file__).parents[2] / "vectors"
-CASES = [case for name in ("opt_out", "opt_out_more") for case in json.loads((VECTORS / f"{name}.json").read_text())]
+FILES = ("opt_out", "opt_out_more", "opt_out_revocations")
+CASES = [case for name in FILES for case in json.loads((VECTORS / f"{name}.json").read_text())]
 
 phrases = st.lists(st.sampled_from(" ".join(case["body"] for case in CASES).split()), max_size=60).map(" ".join)
 
