@@ -74,10 +74,16 @@ class Message(FromSource):
         description="The time at which it failed; null unless it did, or where it is not known."
     )
     deferred_until: datetime | None = strawberry.field(
-        description="The time to which quiet hours or a frequency cap put the message off last; null if none did."
+        description=(
+            "The time to which quiet hours, a frequency cap, or the limit or hours of a carrier put the message off "
+            "last; null if none did."
+        )
     )
     deferral_rule: str | None = strawberry.field(
-        description="The id of the rule that put it off, such as US-FL; account.week is the account's weekly cap."
+        description=(
+            "The id of the rule that put it off, such as US-FL; account.week is the account's weekly cap, "
+            "carrier.daily_cap and carrier.quiet_hours are refusals of the carrier."
+        )
     )
     deferral_zones: list[str] | None = strawberry.field(
         description="The time zones of the recipient, in all of which the window must be open."

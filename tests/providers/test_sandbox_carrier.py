@@ -80,6 +80,22 @@ async def test_a_text_handed_over_twice_is_counted_and_its_receipts_are_owed_onc
     assert len(await owed(database)) == 2
 
 
+async def test_a_text_that_is_tried_again_another_day_has_another_id_with_the_same_receipts(database: Database) -> None:
+    sandbox, number = carrier(database), number_that("Tried again the next day")
+
+    answers = [await sandbox.send(text_to(number)) for _ in range(2)]
+
+    assert answers == [Accepted("sbx_7"), Accepted("sbx_7_2")]
+    assert await sandbox.find(text_to(number), NOW) == (Accepted("sbx_7_2"),)
+    told = [(payload["id"], payload["status"], payload["code"]) for _, payload in await owed(database)]
+    assert sorted(told) == [
+        ("sbx_7", "failed", "daily_cap"),
+        ("sbx_7", "sent", None),
+        ("sbx_7_2", "failed", "daily_cap"),
+        ("sbx_7_2", "sent", None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("number", "code"), [(n, s.refusal) for n, s in MAGIC.items() if s.refusal and s.refused_calls > 2]
 )

@@ -27,7 +27,7 @@ from app.domain.carriers.health import Health
 from app.domain.kernel.clock import Clock
 from app.domain.kernel.time_limit import TimeLimit
 from app.domain.kernel.unit_of_work import Notify
-from app.domain.messages import division, outgoing, pacing
+from app.domain.messages import division, outgoing, pacing, retries
 from app.domain.messages.beginnings import Beginnings
 from app.domain.messages.division import UNPACED, WaitingText
 from app.domain.messages.outgoing import PROMOTIONAL, Claim, ClaimedText, NumberCursor, WaitingNumber
@@ -132,12 +132,13 @@ class Handoff:
     async def hand_over(self, message_id: int, claimed_until: datetime) -> None:
         """Hand off one message that was accepted with a claim, unless another worker has the claim now.
 
+        Its caller waits, so it is tried on no other day: a refusal that passes with the day fails it.
         A message of a connection that is paused, or that processes of another role serve, waits in the queue.
         """
         find = partial(rows.fetch, self.database.pool, Claim, outgoing.FIND_CLAIM, message_id, claimed_until)
         for claim in await claims.persist(find, self.pace.lease):
             if await self._may_hand_over(claim):
-                await self._hand_over(claim)
+                await self._hand_over(claim, is_awaited=True)
             else:
                 await self._return(claim)
 
@@ -299,7 +300,7 @@ class Handoff:
         await self.database.pool.execute(outgoing.ASK_NOW, *_claims(texts), self.clock.now())
         self.notify("reconcile")
 
-    async def _hand_over(self, claim: Claim) -> None:
+    async def _hand_over(self, claim: Claim, *, is_awaited: bool = False) -> None:
         """Hand a claimed text over, unless the claim is another's by now."""
         with self._work(claim):
             try:
@@ -311,13 +312,13 @@ class Handoff:
         if begun:
             result = await self._call(begun.text, connection) if begun.may_call else begun.result
             with self._work(claim):
-                await self._record(begun.text, result)
+                await self._record(begun.text, result if is_awaited else retries.retryable(result))
 
     def _work(self, claim: Claim) -> AbstractContextManager[None]:
         return self._promotions.work() if claim.lane == PROMOTIONAL else nullcontext()
 
     async def _find_out(self, text: ClaimedText) -> None:
-        await self._record(text, await self._questions.ask(text))
+        await self._record(text, retries.retryable(await self._questions.ask(text)))
 
     async def _record(self, text: ClaimedText, result: Result) -> None:
         self.tally("unsent" if result is None else type(result).__name__.lower())

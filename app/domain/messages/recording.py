@@ -17,7 +17,7 @@ from app.domain.kernel.clock import Clock
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.messages import erased_calls, outcome, outgoing, pacing
+from app.domain.messages import erased_calls, outcome, outgoing, pacing, retries
 from app.domain.messages.eligibility import limited
 from app.domain.messages.erased_calls import AcceptedText
 from app.domain.messages.events import MessageSent
@@ -26,6 +26,7 @@ from app.domain.messages.outgoing import ClaimedText
 from app.domain.messages.pacing import carrier_bucket, number_bucket
 from app.domain.messages.queries import FINAL_REPORT_WITHIN
 from app.domain.messages.receipts import carrier_ids
+from app.domain.messages.retries import RefusedText
 from app.domain.quiet_hours import service
 from app.domain.quiet_hours import sql as quiet_hours
 from app.domain.quiet_hours.limits import Deferral
@@ -193,6 +194,9 @@ class Recorder:
         They wait for as long as the carrier asks for; without that only for a moment, because the wait of the refused
         message grows with its own attempts, and the bucket may be that of many accounts.
         """
+        if refusal and refusal.code in retries.RULES:
+            await self._try_another_day(text, refusal)
+            return
         wait = _backoff(text.attempts)
         if refusal and refusal.code is FailureCode.rate_limited:
             wait = min(refusal.retry_after or wait, RETRY_MOST)
@@ -211,6 +215,19 @@ class Recorder:
             await limited.show(connection, [(text.message_id, result.deferral, result.zones)])
             await connection.execute(outgoing.PUT_OFF, *claim, until)
             await connection.execute(quiet_hours.COUNT_AT, [text.message_id], until, False)
+
+    async def _try_another_day(self, text: ClaimedText, refusal: Rejected) -> None:
+        """Put a message off whose refusal passes with the day, or refuse it where it would be put off for too long."""
+        refused = RefusedText(text.message_id, text.account_id, text.to_number, text.purpose, text.created_at)
+        async with self.database.pool.acquire() as connection, connection.transaction():
+            decided = await retries.decide(connection, [(refused, refusal.code)], self.clock.now())
+            if decided:
+                until = decided[text.message_id].deferral.until
+                await retries.show(connection, decided)
+                await connection.execute(outgoing.PUT_BACK, [text.message_id], text.claimed_until, until, True, None)
+                await connection.execute(quiet_hours.COUNT_AT, [text.message_id], until, False)
+        if not decided:
+            await self._refuse(text, refusal)
 
     async def _ask_later(self, text: ClaimedText) -> None:
         """Schedule the next query of the carrier, after the time that it has not answered, within limits."""

@@ -64,6 +64,7 @@ class ReportedMessage:
         self.delivered_at: datetime | None = row.delivered_at
         self.events: list[Event] = []
         self.has_changed = False
+        self.is_put_off = False
 
     @property
     def refund(self) -> int:
@@ -93,6 +94,8 @@ class ReportedMessage:
 
     def apply(self, receipt: Receipt, now: datetime) -> bool:
         """Apply the changes of a report; return False where it contradicts the final state."""
+        if self.is_put_off:
+            return True
         if self.status not in UNSETTLED:
             self._keep_charge(receipt)
             return receipt.status not in FINAL or receipt.status.value == self.status
@@ -118,6 +121,12 @@ class ReportedMessage:
         self.carrier_error = carrier_error or self.carrier_error
         description = failures.describe(code)
         self.events.append(MessageFailed(**self._keys(), delivered_at=None, status_description=description))
+
+    def put_off(self, receipt: Receipt) -> None:
+        """Let the message wait for another attempt, under another id of the carrier; later reports are of the last."""
+        self._keep_words(receipt)
+        self.status, self.unconfirmed, self.is_put_off = MessageStatus.pending, False, True
+        self.provider_message_id, self.sent_at, self.carrier_error = None, None, self.row.carrier_error
 
     def presume_sent(self, now: datetime) -> None:
         """Mark the message sent without the confirmation of its carrier."""

@@ -24,6 +24,13 @@ COUNT_AT = "UPDATE capped_texts SET at = $2, has_left = $3 WHERE message_id = AN
 """Let the texts `$1` count at the time `$2`, at which they have left if `$3`."""
 
 
+def count_later(rows: str) -> str:
+    """Return the update of texts that count and leave again later, from rows of `id, until`; it returns their ids."""
+    return f"""
+  UPDATE capped_texts t SET at = later.until, has_left = false FROM {rows} later WHERE t.message_id = later.id
+  RETURNING t.message_id"""
+
+
 def rules(account_id: str) -> str:
     """Return the own rules of an account in JSON; null where it has none."""
     return f"""(

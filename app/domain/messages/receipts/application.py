@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.db.engine import Connection, Pool
 from app.db.rows import fetch, integers, texts, unless_all
@@ -17,15 +17,18 @@ from app.domain.carriers.carrier import Receipt, ReceiptStatus
 from app.domain.contacts import sql as contacts
 from app.domain.events import outbox
 from app.domain.events.outbox import Recorded
+from app.domain.messages import retries
+from app.domain.messages.models import MessageStatus
 from app.domain.messages.receipts import carrier_ids
 from app.domain.messages.reports import HeldMessage, ReportedMessage
+from app.domain.messages.retries import Retry
 
 LOCK_TIMEOUT = "5s"
 """The lock timeout of a batch that waits for locks."""
 
 FIND = """
 SELECT coalesce(n.message_id, m.id) AS message_id, m.account_id, coalesce(n.part, 1) AS part,
-  coalesce(n.parts, 1) AS parts
+  coalesce(n.parts, 1) AS parts, n.message_id IS NULL AND m.status = 'pending' AS is_in_call
 FROM unnest($1::text::text[], $2::text::text[], $3::text::bigint[]) WITH ORDINALITY AS r(carrier, id, reference, place)
 LEFT JOIN LATERAL (
   SELECT * FROM carrier_ids WHERE carrier = r.carrier AND provider_message_id = r.id AND direction = 'outbound' LIMIT 1
@@ -106,6 +109,16 @@ WHERE t.message_id = r.message_id AND t.provider_message_id = r.provider_message
 DELETE_UNMATCHED = "DELETE FROM unmatched_receipts WHERE id = ANY($1::bigint[])"
 
 
+class FoundMessage(NamedTuple):
+    """The message of a report, if it is known: `is_in_call` while the carrier has not answered the call for it."""
+
+    message_id: int | None
+    account_id: int | None
+    part: int
+    parts: int
+    is_in_call: bool | None
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A receipt of a carrier. `unmatched_id` is its row in `unmatched_receipts`, if it has one.
@@ -124,6 +137,12 @@ class Report:
         receipt = self.receipt
         return (receipt.provider_message_id, receipt.raw_status, receipt.carrier_error, receipt.part)
 
+    @property
+    def passing(self) -> str | None:
+        """Return the cause of a failure that passes, after which the text is tried again; None for any other report."""
+        has_failed = self.receipt.status is ReceiptStatus.failed and self.parts == 1
+        return self.receipt.code if has_failed and self.receipt.code in retries.RULES else None
+
     def of_part(self, part: int, parts: int) -> "Report":
         """Return the report on a part of a message; the carrier's id says which part it is."""
         return self if parts == 1 else replace(self, receipt=replace(self.receipt, part=part), parts=parts)
@@ -132,6 +151,10 @@ class Report:
         """Return the receipt of the whole message, of which a number of parts are delivered."""
         is_partial = self.receipt.status is ReceiptStatus.delivered and delivered < self.parts
         return replace(self.receipt, status=ReceiptStatus.sent) if is_partial else self.receipt
+
+
+Known = tuple[int | None, int | None, Report]
+"""The message and the account of a report, and the report."""
 
 
 class ReceiptResult(Enum):
@@ -164,6 +187,7 @@ class Application:
     actor: str | None = None
     messages: dict[int, ReportedMessage] = field(default_factory=dict)
     balances: dict[int, int] = field(default_factory=dict)
+    _retried: dict[int, tuple[Retry, str]] = field(default_factory=dict)
 
     @property
     def has_events(self) -> bool:
@@ -173,23 +197,24 @@ class Application:
     async def run(self, connection: Connection) -> list[ReceiptResult | Locked]:
         """Apply the receipts in their order, on a connection with an open transaction."""
         found = await find_messages(connection, self.reports)
-        known = [
-            (row["message_id"], row["account_id"], report.of_part(row["part"], row["parts"]))
-            for row, report in zip(found, self.reports, strict=True)
-        ]
+        known = [_known(row, report) for row, report in zip(found, self.reports, strict=True)]
         locked = await self._lock_balances(connection, known)
-        unlocked = [(id, report) for id, account_id, report in known if account_id and id not in locked]
+        unlocked = [(id, report) for id, account_id, report in known if id and account_id and id not in locked]
         if unlocked:
             await self._apply(connection, unlocked)
             await self.write(connection)
+            if self._retried:
+                await retries.requeue(connection, self._retried)
         results = [self._result(id, account_id) for id, account_id, _ in known]
         await self._delete_unmatched(connection, results)
         return results
 
-    async def _lock_balances(self, connection: Connection, known: Sequence[tuple[int, int, Report]]) -> set[int]:
+    async def _lock_balances(self, connection: Connection, known: Sequence[Known]) -> set[int]:
         """Lock the balances of failed messages; return the messages whose balance another transaction has locked."""
         failed = {
-            id: account for id, account, report in known if account and report.receipt.status is ReceiptStatus.failed
+            id: account
+            for id, account, report in known
+            if id and account and report.receipt.status is ReceiptStatus.failed
         }
         if not failed:
             return set()
@@ -211,15 +236,30 @@ class Application:
         self.messages = {row.id: ReportedMessage(row) for row in rows}
         new = {(row.id, row.reported_id, row.raw_status, row.reported_error, row.part) for row in rows}
         delivered = await _count_delivered(connection, unlocked)
+        retried = await self._find_retries(connection, unlocked)
         contradictions: list[Any] = []
         for id, report in unlocked:
             identity = (id, *report.identity)
             if identity in new:
                 new.remove(identity)
-                if not self.messages[id].apply(report.of_whole(delivered.get(id, 1)), self.now):
+                if report.passing and id in retried:
+                    self._put_off(id, report.receipt, retried[id])
+                elif not self.messages[id].apply(report.of_whole(delivered.get(id, 1)), self.now):
                     contradictions.append(identity)
         if contradictions:
             await connection.execute(CONTRADICT, *zip(*contradictions, strict=True))
+
+    async def _find_retries(self, connection: Connection, unlocked: Sequence[tuple[int, Report]]) -> dict[int, Retry]:
+        """Return the next attempts of sent messages that a report says to have failed for a cause that passes."""
+        sent = {id for id, message in self.messages.items() if message.status == MessageStatus.sent}
+        refused = {id: report.passing for id, report in unlocked if report.passing and id in sent}
+        return await retries.find(connection, refused, self.now)
+
+    def _put_off(self, id: int, receipt: Receipt, retry: Retry) -> None:
+        message = self.messages[id]
+        if message.status == MessageStatus.sent:
+            self._retried[id] = retry, message.provider_message_id or receipt.provider_message_id
+            message.put_off(receipt)
 
     async def write(self, connection: Connection) -> None:
         """Write the messages that have changed, with their refunds and events."""
@@ -295,9 +335,21 @@ class Application:
             await connection.execute(DELETE_UNMATCHED, ids)
 
 
-async def find_messages(source: Connection | Pool, reports: Sequence[Report]) -> Sequence[Any]:
-    """Return the row of `FIND` for each report."""
-    return await source.fetch(
+def _known(row: FoundMessage, report: Report) -> Known:
+    """Return the message and the account of a report; none where the report must wait for the answer of the carrier.
+
+    A text that is tried again needs the end of the call to which the report refers.
+    """
+    if row.is_in_call and report.passing:
+        return None, None, report
+    return row.message_id, row.account_id, report.of_part(row.part, row.parts)
+
+
+async def find_messages(source: Connection | Pool, reports: Sequence[Report]) -> Sequence[FoundMessage]:
+    """Return the message of each report."""
+    return await fetch(
+        source,
+        FoundMessage,
         FIND,
         texts(report.carrier for report in reports),
         texts(report.receipt.provider_message_id for report in reports),

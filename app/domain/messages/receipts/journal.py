@@ -150,10 +150,10 @@ class Receipts:
     async def _record_opt_out(self, report: Report) -> None:
         """Record an opt-out that the carrier reports, before the receipt is applied, so that none is lost."""
         [found] = await find_messages(self._database.pool, [report])
-        if found["account_id"]:
-            actor = Actor(found["account_id"], frozenset(), f"carrier:{report.carrier}")
+        if found.account_id and found.message_id:
+            actor = Actor(found.account_id, frozenset(), f"carrier:{report.carrier}")
             async with open_unit(self._database.sessions, actor, self._clock, self._notify) as unit:
-                await outcome.opt_out(unit, found["message_id"])
+                await outcome.opt_out(unit, found.message_id)
 
 
 def _columns(receipt: Receipt) -> Sequence[object]:

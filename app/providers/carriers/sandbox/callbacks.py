@@ -69,9 +69,9 @@ class _Inbound(BaseModel):
 M = TypeVar("M", bound=BaseModel)
 
 
-def provider_id(reference: int) -> str:
-    """Return the sandbox's id of a message."""
-    return f"sbx_{reference}"
+def provider_id(reference: int, acceptance: int = 1) -> str:
+    """Return the sandbox's id of a message; one that it accepts again has another id."""
+    return f"sbx_{reference}" if acceptance == 1 else f"sbx_{reference}_{acceptance}"
 
 
 def status_payload(reference: int, status: ReceiptStatus, code: FailureCode | None = None) -> Payload:

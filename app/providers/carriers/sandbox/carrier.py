@@ -57,11 +57,12 @@ MAX_BATCH = 200
 TAKE = """
 WITH handed AS (
     SELECT place, reference, provider_message_id, from_number, to_number, body, refusal,
-        coalesce(refused_calls, 0) AS refused_calls
+        coalesce(refused_calls, 0) AS refused_calls, coalesce(is_tried_again, false) AS is_tried_again
     FROM unnest($1::text::bigint[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
-        $6::text[], $7::bigint[])
+        $6::text[], $7::bigint[], $13::boolean[])
         WITH ORDINALITY
-        AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls, place)
+        AS h(reference, provider_message_id, from_number, to_number, body, refusal, refused_calls, is_tried_again,
+          place)
 ), message AS (
     INSERT INTO sandbox_messages AS known
         (reference, provider_message_id, from_number, to_number, body, outcome, accepted_at, carrier)
@@ -77,15 +78,17 @@ WITH handed AS (
     RETURNING reference, calls, outcome
 ), owed AS (
     INSERT INTO sandbox_callbacks (reference, carrier, kind, payload, due_at)
-    SELECT reference, $12, step.kind, step.payload, now() + step.wait * interval '1 second'
+    SELECT reference, $12, step.kind, CASE WHEN message.calls = handed.refused_calls + 1 THEN step.payload
+        ELSE step.payload || jsonb_build_object('id', format('%s_%s', provider_message_id, message.calls)) END,
+      now() + step.wait * interval '1 second'
     FROM message JOIN handed USING (reference) JOIN unnest($8::text::bigint[], $9::text::text[], $10::text::jsonb[],
         $11::text::float8[]) AS step (reference, kind, payload, wait) USING (reference)
-    WHERE message.calls = handed.refused_calls + 1
+    WHERE message.calls = handed.refused_calls + 1 OR handed.is_tried_again
 )
-SELECT outcome FROM handed JOIN message USING (reference) ORDER BY place
+SELECT outcome, CASE WHEN is_tried_again THEN calls ELSE 1 END FROM handed JOIN message USING (reference) ORDER BY place
 """
 
-FIND = "SELECT outcome, to_number FROM sandbox_messages WHERE reference = $1"
+FIND = "SELECT outcome, to_number, calls FROM sandbox_messages WHERE reference = $1"
 
 FIND_STATUS = """
 SELECT outcome, to_number, (
@@ -151,9 +154,10 @@ class SandboxCarrier:
         found = await self._ask(self._pool.fetchrow(FIND, message.reference))
         if found is None:
             return ()
-        if not script_for(found["to_number"]).found:
+        script = script_for(found["to_number"])
+        if not script.found:
             raise ConnectionError("the network does not answer")
-        return (_answer(message.reference, found["outcome"]),)
+        return (_answer(message.reference, found["outcome"], found["calls"] if script.is_tried_again else 1),)
 
     async def query_status(self, message: CarriedMessage) -> Receipt | None:
         """Return the last report on a message whose time has come, or the first final one."""
@@ -241,18 +245,19 @@ class SandboxCarrier:
             rows.texts(orjson.dumps(callback.payload).decode() for callback in owed),
             rows.texts(str(callback.wait) for callback in owed),
             self.key,
+            rows.unless_all([script.is_tried_again for _, script in handed], False),
         )
         if owed:
             self._notify("sandbox")
-        return [_answer(message.reference, row[0]) for (message, _), row in zip(handed, outcomes, strict=True)]
+        return [_answer(message.reference, *row) for (message, _), row in zip(handed, outcomes, strict=True)]
 
     def _verify(self, request: CallbackRequest) -> None:
         verify(self.secret, request.body, request.headers.get(HEADER, ""), self._now())
 
 
-def _answer(reference: int, outcome: str) -> Accepted | Rejected:
+def _answer(reference: int, outcome: str, acceptance: int) -> Accepted | Rejected:
     if outcome == ACCEPTED:
-        return Accepted(provider_id(reference))
+        return Accepted(provider_id(reference, acceptance))
     code = FailureCode(outcome)
     return Rejected(code, carrier_error=outcome, retryable=code in RETRYABLE)
 

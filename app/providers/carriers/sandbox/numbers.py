@@ -1,7 +1,7 @@
 """The numbers of the sandbox network, and the outcome of a message to each."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.carriers.carrier import FailureCode, ReceiptStatus
 
@@ -29,6 +29,7 @@ class Script:
 
     `refusal` answers the first `refused_calls` calls of a message. Without `received` a message does not reach the
     network, without `answered` the hand-off gets no answer, and without `found` the network does not answer look-ups.
+    A message that `is_tried_again` has another id, and the same receipts, after each call.
     The first receipt is `wait` seconds later than usual, and `reply` is sent back after the last.
     """
 
@@ -41,6 +42,7 @@ class Script:
     found: bool = True
     wait: float = 0.0
     reply: str | None = None
+    is_tried_again: bool = False
 
     def find_last(self, ahead: int) -> Report:
         """Return the last report of a message, without the `ahead` ones that are still to come; a final one stays."""
@@ -59,6 +61,13 @@ def _refused(code: FailureCode) -> Script:
 def _failed(code: FailureCode) -> Script:
     reports = (SENT, Report(ReceiptStatus.failed, code))
     return Script(f"Accepted; receipts `sent`, then `failed`: `{code}`.", reports)
+
+
+def _put_off(code: FailureCode, until: str) -> Script:
+    description = (
+        f"Accepted; receipts `sent`, then `failed`: `{code}`. Tried again {until}, and `failed` after 72 hours."
+    )
+    return replace(_failed(code), description=description, is_tried_again=True)
 
 
 def _replies(text: str) -> Script:
@@ -82,9 +91,9 @@ MAGIC: Mapping[str, Script] = {
     "+15005550103": _failed(FailureCode.blocked),
     "+15005550104": _failed(FailureCode.filtered),
     "+15005550105": _failed(FailureCode.unregistered_sender),
-    "+15005550106": _failed(FailureCode.daily_cap),
+    "+15005550106": _put_off(FailureCode.daily_cap, "the next day"),
     "+15005550107": _failed(FailureCode.expired),
-    "+15005550108": _failed(FailureCode.quiet_hours_carrier),
+    "+15005550108": _put_off(FailureCode.quiet_hours_carrier, "when the window of the recipient opens"),
     "+15005550109": _failed(FailureCode.carrier_error),
     "+15005550201": Script("Delivered, but every receipt comes 5 seconds later than usual.", wait=5.0),
     "+15005550202": Script("Delivered, but the receipt `delivered` comes before `sent`.", (DELIVERED, SENT)),
