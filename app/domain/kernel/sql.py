@@ -27,6 +27,12 @@ def answered(account_id: str, key: str, name: str) -> str:
     return f"(SELECT k.answer ->> '{name}' {_answer(account_id, key)})"
 
 
+def remove_answers(rows: str) -> str:
+    """Return the deletion of the stored answers to the keys of rows of `account_id, key`."""
+    return f"""
+  DELETE FROM idempotency_keys k USING {rows} r WHERE k.account_id = r.account_id AND k.key = r.key"""
+
+
 def find_values(table: str, column: str, condition: str, name: str = "waiting") -> str:
     """Return a table for `WITH RECURSIVE`: the values of a column in the rows that satisfy a condition, then a null.
 

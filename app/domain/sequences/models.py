@@ -100,7 +100,8 @@ class Enrollment(Base):
 
     A paused enrollment has `remaining`, the part of its delay that was left, and `paused_until` if its pause has an
     end, or no `next_send_at`. `is_set_aside` is true for one that became due while its sequence was paused, so that the
-    index of due steps excludes it. `last_message_id` is the message of the step before.
+    index of due steps excludes it. `last_message_id` is the message of the step before,
+    which was sent after `last_attempts` refusals and failures.
     """
 
     __tablename__ = "sequence_enrollments"
@@ -164,6 +165,7 @@ class Enrollment(Base):
     claimed_until: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(server_default="0")
     last_message_id: Mapped[int | None]
+    last_attempts: Mapped[int] = mapped_column(server_default="0")
     enrolled_by: Mapped[str]
     request_id: Mapped[str | None]
     created_at: Mapped[Created]

@@ -1,7 +1,9 @@
 """Follows the messages of steps to the answers of carriers: completes enrollments, or ends them.
 
 An enrollment is `finishing` from the acceptance of its last step by this service to that by the carrier. One that is
-under way ends when a step fails for good, such as for a landline; after other failures its next step follows.
+under way ends when a step fails for good, such as for a landline. A step that fails for a cause that may pass is sent
+again, three times within a day; then it is skipped, or ends the enrollment, as its sequence says. After other failures
+the next step follows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +23,8 @@ from app.domain.messages.events import MessageDelivered, MessageFailed, MessageS
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import MessageStatus
 from app.domain.sequences.events import DripCompleted
+from app.domain.sequences.failed_steps import TEMPORARY, retry
+from app.domain.sequences.schedule import RETRIES
 
 FOR_GOOD = frozenset(
     {
@@ -41,9 +45,12 @@ WHERE last_message_id = ANY($1::bigint[]) AND status IN ('active', 'finishing')
 """
 SETTLE = f"""
 WITH settled AS (
-  SELECT e.id, r.reason FROM sequence_enrollments e
-  JOIN unnest($1::bigint[], $2::text[], $3::bool[]) AS r(message_id, reason, ends) ON r.message_id = e.last_message_id
-  WHERE e.status = 'finishing' OR (e.status = 'active' AND r.ends) ORDER BY e.id FOR UPDATE OF e
+  SELECT e.id, r.reason FROM sequence_enrollments e JOIN sequences s ON s.id = e.sequence_id
+  JOIN unnest($1::bigint[], $2::text[], $3::bool[], $5::bool[]) AS r(message_id, reason, ends, is_temporary)
+    ON r.message_id = e.last_message_id
+  WHERE e.status = 'finishing' OR (e.status = 'active' AND (r.ends
+    OR r.is_temporary AND NOT s.skips_refused AND e.last_attempts >= {len(RETRIES)}))
+  ORDER BY e.id FOR UPDATE OF e
 ), written AS (
   UPDATE sequence_enrollments e SET status = CASE settled.reason WHEN '' THEN 'completed' ELSE 'exited' END,
     exit_reason = settled.reason, ended_at = $4, next_send_at = NULL, claimed_until = NULL
@@ -95,8 +102,10 @@ async def follow(batch: Batch) -> None:
 
 
 async def settle(connection: Connection, results: Sequence[Mapping[str, Any]], now: datetime) -> bool:
-    """Complete or end enrollments by the results of their last messages; return whether any completed."""
+    """Complete or end enrollments by the results of their last messages, or try again; return whether any completed."""
     settled = [row for row in results if row["status"] != MessageStatus.pending]
+    retried = await retry(connection, [row["id"] for row in settled if row["error_code"] in TEMPORARY], now)
+    settled = [row for row in settled if row["id"] not in retried]
     if not settled:
         return False
     reasons = [row["error_code"] or "" for row in settled]
@@ -108,6 +117,7 @@ async def settle(connection: Connection, results: Sequence[Mapping[str, Any]], n
         reasons,
         [reason in FOR_GOOD for reason in reasons],
         now,
+        [reason in TEMPORARY for reason in reasons],
     )
     await _record(connection, completed, now)
     return bool(completed)

@@ -13,6 +13,9 @@ from app.domain.quiet_hours.windows import OPEN_WEEK, Span, Week
 NEVER_OPEN = timedelta(days=14)
 """The wait of a step for a recipient whose zones are never open together."""
 
+RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
+"""The waits after the first, second and third refusal or failure of a step; a day in total."""
+
 CLOSED = Span(0, 0)
 
 

@@ -35,7 +35,7 @@ from app.domain.sequences.exits import NEW_PHONE, OPTED_OUT, REPLIED, STAGE, STE
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.results import settle
 from app.domain.sequences.rows import DueStep
-from app.domain.sequences.schedule import NEVER_OPEN, Delay, due_at, open_at
+from app.domain.sequences.schedule import NEVER_OPEN, RETRIES, Delay, due_at, open_at
 from app.domain.sequences.setting_aside import HAS_RETURNING, bring_back, set_aside
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
@@ -49,9 +49,6 @@ A batch that takes longer is safe: the keys of its sends are stored.
 LATE = timedelta(minutes=5)
 APART = timedelta(hours=1)
 """The minimum time between two steps after a late one, so that an outage does not cause a burst of messages."""
-
-RETRIES = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
-"""The waits after the first, second and third refusal of a step; a day in total."""
 
 OF_ACCOUNT = (*gates.ACCOUNT.errors, *gates.ACCOUNT_DELETION.errors)
 """Refusals of all sends of an account: its steps are retried each hour without limit; all count as one attempt."""
@@ -129,6 +126,7 @@ WITH sent AS (
   WHERE e.status = 'active' ORDER BY e.id FOR UPDATE OF e
 )
 UPDATE sequence_enrollments e SET position = e.position + 1, claimed_until = NULL, attempts = 0,
+  last_attempts = e.attempts,
   next_send_at = CASE WHEN sent.is_paused THEN e.paused_until + (sent.next_send_at - $7) ELSE sent.next_send_at END,
   remaining = CASE WHEN sent.is_paused THEN sent.next_send_at - $7 END,
   paused_until = CASE WHEN sent.is_paused AND sent.next_send_at IS NOT NULL THEN e.paused_until END,

@@ -1,0 +1,24 @@
+"""The attempts of the step that an enrollment has sent last."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from app.db.revisions import limit_locks
+
+revision = "0093"
+down_revision = "0091"
+branch_labels = None
+depends_on = None
+
+oldest_code = "0077"
+"""The revision of the oldest code that runs on the schema after this migration."""
+
+
+def upgrade() -> None:
+    limit_locks()
+    op.add_column("sequence_enrollments", sa.Column("last_attempts", sa.Integer(), server_default="0", nullable=False))
+
+
+def downgrade() -> None:
+    limit_locks()
+    op.drop_column("sequence_enrollments", "last_attempts")
