@@ -61,6 +61,7 @@ from app.domain.messages import retention as messages
 from app.domain.messages.carrier_erasures import CarrierErasures
 from app.domain.messages.erased_calls import ErasedCalls
 from app.domain.messages.handoff import Handoff
+from app.domain.messages.verdicts import REACTIONS as VERDICTS
 from app.domain.notices.mails import NoticeMails
 from app.domain.notices.reactions import REACTIONS as NOTICE_REACTIONS
 from app.domain.notices.reactions import TOPIC as NOTICE_TOPIC
@@ -98,6 +99,7 @@ REACTIONS = (
     *WEBHOOK_REACTIONS,
     *LIVE_REACTIONS,
     *AUTOMATION_REACTIONS,
+    *VERDICTS,
     *SEQUENCE_EXITS,
     *SEQUENCE_RESULTS,
     *CAMPAIGN_REACTIONS,

@@ -79,6 +79,7 @@ class Candidate(NamedTuple):
     contact_status: str
     dnd_sms: bool
     held_until: datetime | None
+    reach: str | None
     suppressed: bool
     contact_zone: str | None
     is_wanted: bool
@@ -86,8 +87,8 @@ class Candidate(NamedTuple):
     restraint: str | None
 
 
-_marks = attrgetter("contact_status", "dnd_sms", "held_until", "suppressed", "exclusion", "restraint")
-UNMARKED = ContactStatus.active.value, False, None, False, None, None
+_marks = attrgetter("contact_status", "dnd_sms", "held_until", "reach", "suppressed", "exclusion", "restraint")
+UNMARKED = ContactStatus.active.value, False, None, None, False, None, None
 """The marks of a contact about which nothing is stored that it could be refused for."""
 
 
@@ -274,7 +275,8 @@ def _refuse_by_gates(candidate: Candidate) -> str:
     )
     if refused := gates.find_refusal(GATES, known):
         return reason_of(refused[1].code)
-    return phones.find_fault(candidate.phone)
+    verdict = gates.find_verdict(candidate.reach)
+    return verdict.code if verdict else phones.find_fault(candidate.phone)
 
 
 def find_last(found: Sequence[Candidate]) -> str | None:

@@ -29,6 +29,13 @@ class TimeZoneSource(enum.StrEnum):
     booking = enum.auto()
 
 
+class Reach(enum.StrEnum):
+    """The verdict of a carrier on a phone that no text reaches."""
+
+    invalid_number = enum.auto()
+    landline = enum.auto()
+
+
 class ContactStatus(enum.StrEnum):
     """The consent status of a contact."""
 
@@ -54,6 +61,7 @@ class Contact(Base):
     """A person whom an account texts, one per phone and account. Absent names are empty strings.
 
     `assignee_id` is a user without a foreign key, because users are deleted after the contacts of an account only.
+    `reach` is the verdict of a carrier on the phone, until a text reaches it after all, or comes from it.
     `time_zone` (IANA) is where the person is known to be; without it the phone tells the possible zones.
     """
 
@@ -139,6 +147,7 @@ class Contact(Base):
     created_at: Mapped[Created]
     updated_at: Mapped[Created]
     phone_changed_at: Mapped[datetime | None]
+    reach: Mapped[str | None]
 
 
 class ContactTag(Base):

@@ -159,6 +159,7 @@ async def change_phone(unit: UnitOfWork, contact: Contact, phone: str) -> None:
     await queries.hold_additions(unit)
     contact.status = await opt_outs.find_status(unit, phone)
     contact.phone, contact.phone_changed_at = phone, func.clock_timestamp()  # later than every enrollment before
+    contact.reach = None
     try:
         await unit.save(contact)
     except IntegrityError:  # a concurrent transaction added the phone

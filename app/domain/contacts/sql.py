@@ -10,7 +10,7 @@ PERSON = "c.first_name, c.last_name, c.email"
 PLACEHOLDERS = ("first_name", "last_name", "email", "phone", "created_at", "custom_fields")
 """The columns with the values of the placeholders that contacts supply, by their names."""
 
-GATES = "c.status AS contact_status, c.dnd_sms, c.held_until"
+GATES = "c.status AS contact_status, c.dnd_sms, c.held_until, c.reach"
 """The columns that decide whether a contact may be sent a message."""
 
 STAGE, TAGS = "c.pipeline_stage", "c.tags"
@@ -78,6 +78,19 @@ EXPLAIN = "SELECT {columns} FROM contacts c WHERE c.account_id = :account_id AND
 
 SENDABLE = "c.status = 'active' AND NOT c.dnd_sms AND c.held_until IS NULL"
 """The condition that no opt-out, do-not-disturb or hold keeps a contact from a text."""
+
+IS_REACHED = "c.reach IS NULL"
+"""The condition that no carrier has said that no text reaches the phone of a contact."""
+
+KEEP_VERDICTS = """
+WITH changed AS (
+  SELECT c.id, r.verdict FROM contacts c JOIN ({results}) r ON r.contact_id = c.id AND r.phone = c.phone
+  WHERE c.reach IS DISTINCT FROM r.verdict AND (r.verdict IS NOT NULL OR c.reach IN ({verdicts}))
+  ORDER BY c.id FOR NO KEY UPDATE OF c
+)
+UPDATE contacts c SET reach = changed.verdict FROM changed WHERE c.id = changed.id
+"""
+"""Keep verdicts on phones, from `results`: rows of `contact_id, phone, verdict`; a text without one has arrived."""
 
 COUNT = f"""
 SELECT count(*), count(*) FILTER (WHERE {SENDABLE}) FROM {{source}} c WHERE c.account_id = :account_id AND ({{which}})

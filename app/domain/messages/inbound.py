@@ -123,6 +123,7 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
         inbound.body, inbound.answered_keyword, opted_out=opted_out, opt_in_pending=request is not None
     )
     intent = await late_keywords.weigh(unit, contact.phone, intent, arrival.late_at)
+    contact.reach = None
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1

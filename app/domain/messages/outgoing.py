@@ -253,6 +253,7 @@ class ClaimedText(NamedTuple):
     contact_status: str | None
     dnd_sms: bool | None
     held_until: datetime | None
+    reach: str | None
     suppressed: bool
     account_status: str
     has_number: bool

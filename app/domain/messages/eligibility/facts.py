@@ -59,6 +59,7 @@ class RequestRow(NamedTuple):
     contact_status: str | None
     dnd_sms: bool | None
     held_until: datetime | None
+    reach: str | None
     suppressed: bool
     conversation_id: int | None
     phone_number: str | None
@@ -92,9 +93,9 @@ class OpenedConversation(NamedTuple):
 class HandoffFacts:
     """The facts that may change between accept and hand-off, and so are read and decided on at both.
 
-    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so. `timing`
-    says when a text may leave that obeys quiet hours and caps, None for any other; it can wait until `latest`, or not
-    at all where that is None, and for a cap only if it `waits_for_cap`.
+    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so. `reach` is
+    what carriers have said of it. `timing` says when a text may leave that obeys quiet hours and caps, None for any
+    other; it can wait until `latest`, or not at all where that is None, and for a cap only if it `waits_for_cap`.
     """
 
     purpose: str
@@ -104,6 +105,7 @@ class HandoffFacts:
     dnd_sms: bool | None
     held_until: datetime | None
     suppressed: bool
+    reach: str | None = field(default=None, kw_only=True)
     timing: Timing | None = field(default=None, kw_only=True)
     latest: datetime | None = field(default=None, kw_only=True)
     waits_for_cap: bool = field(default=True, kw_only=True)
@@ -202,4 +204,5 @@ def of_send(
         max_segments,
         credits,
         balance,
+        reach=row.reach,
     )

@@ -16,7 +16,7 @@ from app.domain.accounts.models import AccountStatus
 from app.domain.billing.service import InsufficientCredits
 from app.domain.consent.errors import ContactHeld, ContactOptedOut
 from app.domain.contacts.errors import ContactDnd
-from app.domain.contacts.models import ContactStatus
+from app.domain.contacts.models import ContactStatus, Reach
 from app.domain.kernel.blank_texts import is_blank
 from app.domain.kernel.errors import DomainError, InvalidInput, NotFound
 from app.domain.kernel.events import timestamp
@@ -120,7 +120,18 @@ def _check_hold(facts: HandoffFacts) -> DomainError | None:
 
 
 def _check_line_type(facts: RecipientFacts) -> DomainError | None:
+    if facts.purpose == Purpose.promotional and (found := find_verdict(facts.reach)):
+        return found
     return facts.phone_refusal
+
+
+def find_verdict(reach: str | None) -> InvalidPhone | LandlinePhone | None:
+    """Return the error for a carrier's verdict on a phone. It refuses promotional texts, of which many are sent."""
+    if reach == Reach.landline:
+        return LandlinePhone(phone="The contact's phone")
+    if reach == Reach.invalid_number:
+        return InvalidPhone(phone="The contact's phone", reason="its carrier says that it is not in service")
+    return None
 
 
 def _check_sender(facts: SendFacts) -> DomainError | None:
@@ -234,8 +245,8 @@ HOLD = Gate(
 )
 LINE_TYPE = Gate(
     GateName.line_type,
-    (LandlinePhone,),
-    "Send to a mobile number of the recipient.",
+    (LandlinePhone, InvalidPhone),
+    "Send to a mobile number of the recipient. The verdict of a carrier ends with the next text from the phone.",
     _check_line_type,
     needs_phone=True,
 )

@@ -25,5 +25,6 @@ def find_refusal(contact: Contact) -> tuple[Gate[RecipientFacts], DomainError] |
         held_until=contact.held_until,
         suppressed=False,
         phone_refusal=refused or None,
+        reach=contact.reach,
     )
     return gates.find_refusal(gates.RECIPIENT_GATES, known)

@@ -57,7 +57,8 @@ def find_facts(account_id: str, contact_id: str, phone: str) -> str:
     coalesce({conversations.ID}, {conversations.NEW_ID}) AS conversation_id,
     {conversations.SENDING_NUMBER} AS usual_number,
     CASE WHEN {conversations.ID} IS NULL THEN ARRAY[{contacts.PERSON}] END AS person, {contacts.ZONE},
-    {attempts} AS attempts, (c.id = {contact_id} AND {contacts.SENDABLE} AND NOT {suppressed}) IS TRUE AS is_free
+    {attempts} AS attempts, (
+      c.id = {contact_id} AND {contacts.SENDABLE} AND {contacts.IS_REACHED} AND NOT {suppressed}) IS TRUE AS is_free
   FROM (SELECT {phone} AS phone) AS own {contacts.join_by_phone(account_id, "own.phone")} {conversations.join("c.id")}
   OFFSET 0
 )"""
