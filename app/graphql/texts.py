@@ -283,4 +283,4 @@ def _require_length(body: str) -> None:
 
 
 def _price(to: str, region: str) -> int:
-    return prices.credits_per_segment(phone.require_recipient(to, region), region)
+    return prices.credits_per_segment(phone.find_unproven(to, region) or phone.require_recipient(to, region), region)

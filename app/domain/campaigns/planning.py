@@ -26,7 +26,7 @@ from app.domain.campaigns.samples import Sample
 from app.domain.campaigns.texts import UNSENT, Text, Texts
 from app.domain.contacts import sql as contacts
 from app.domain.contacts.custom_fields import Value
-from app.domain.contacts.models import ContactStatus
+from app.domain.contacts.models import ContactStatus, Reach
 from app.domain.kernel import phone as phones
 from app.domain.kernel.turns import in_turns
 from app.domain.messages.eligibility import facts, gates
@@ -275,6 +275,8 @@ def _refuse_by_gates(candidate: Candidate) -> str:
     )
     if refused := gates.find_refusal(GATES, known):
         return reason_of(refused[1].code)
+    if candidate.reach == Reach.proven:
+        return ""
     verdict = gates.find_verdict(candidate.reach)
     return verdict.code if verdict else phones.find_fault(candidate.phone)
 

@@ -30,10 +30,14 @@ class TimeZoneSource(enum.StrEnum):
 
 
 class Reach(enum.StrEnum):
-    """The verdict of a carrier on a phone that no text reaches."""
+    """A fact about a phone beyond its numbering plan: a carrier's verdict that no text reaches it, or the opposite.
+
+    `proven` phones have texted us, although their plan has them as landlines or not at all.
+    """
 
     invalid_number = enum.auto()
     landline = enum.auto()
+    proven = enum.auto()
 
 
 class ContactStatus(enum.StrEnum):
@@ -61,7 +65,8 @@ class Contact(Base):
     """A person whom an account texts, one per phone and account. Absent names are empty strings.
 
     `assignee_id` is a user without a foreign key, because users are deleted after the contacts of an account only.
-    `reach` is the verdict of a carrier on the phone, until a text reaches it after all, or comes from it.
+    `reach` is the verdict of a carrier on the phone, until a text reaches it after all, or comes from it; or the proof
+    that texts come from it, for one that its plan would have refused.
     `time_zone` (IANA) is where the person is known to be; without it the phone tells the possible zones.
     """
 

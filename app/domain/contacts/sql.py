@@ -79,7 +79,7 @@ EXPLAIN = "SELECT {columns} FROM contacts c WHERE c.account_id = :account_id AND
 SENDABLE = "c.status = 'active' AND NOT c.dnd_sms AND c.held_until IS NULL"
 """The condition that no opt-out, do-not-disturb or hold keeps a contact from a text."""
 
-IS_REACHED = "c.reach IS NULL"
+IS_REACHED = "coalesce(c.reach = 'proven', true)"
 """The condition that no carrier has said that no text reaches the phone of a contact."""
 
 KEEP_VERDICTS = """

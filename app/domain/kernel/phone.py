@@ -106,6 +106,9 @@ TEXTLESS = {
     PhoneNumberType.PAGER: "pagers take no texts",
 }
 
+UNPROVEN = frozenset({PhoneNumberType.FIXED_LINE, PhoneNumberType.UNKNOWN})
+"""The kinds whose numbers may take texts after all: text-enabled landlines, and ranges newer than the metadata."""
+
 CALLING_CODES = frozenset(f"+{code}" for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
 MEXICO = 52
@@ -161,6 +164,16 @@ def _recipient(text: str, region: str | None) -> str:
     if kind == PhoneNumberType.FIXED_LINE:
         raise LandlinePhone(phone=_quoted(text))
     return _e164(number)
+
+
+@lru_cache(65536)
+def find_unproven(text: str, region: str | None = None) -> str | None:
+    """Return the E.164 form of a number that is refused, but can receive texts if it has sent one; None for others."""
+    try:
+        number = _parse(text, region)
+    except InvalidPhone:
+        return None
+    return _e164(number) if phonenumbers.number_type(number) in UNPROVEN else None
 
 
 @lru_cache(65536)

@@ -18,7 +18,7 @@ from app.domain.consent.service import Evidence
 from app.domain.contacts import opt_outs
 from app.domain.contacts import service as contacts
 from app.domain.contacts.events import OptInConfirmed
-from app.domain.contacts.models import Contact, ContactStatus
+from app.domain.contacts.models import Contact, ContactStatus, Reach
 from app.domain.conversations import history
 from app.domain.conversations import service as conversations
 from app.domain.conversations.models import Conversation
@@ -123,7 +123,7 @@ async def _process(unit: UnitOfWork, route: Route, inbound: InboundMessage) -> N
         inbound.body, inbound.answered_keyword, opted_out=opted_out, opt_in_pending=request is not None
     )
     intent = await late_keywords.weigh(unit, contact.phone, intent, arrival.late_at)
-    contact.reach = None
+    contact.reach = Reach.proven if phone.find_unproven(contact.phone) else None
     outbox.record(unit, NewMessage.of(arrival.message, contact), contact.id)
     if intent.kind is not IntentKind.opt_out:
         contact.replies += 1

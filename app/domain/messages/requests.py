@@ -80,7 +80,10 @@ class Send:
 
 
 class Phone(NamedTuple):
-    """The phone of a recipient in E.164, None where it cannot be written so, and the error that refuses it."""
+    """The phone of a recipient in E.164, None where it can get no texts, and the error that refuses it.
+
+    A refused phone in E.164 is refused only until it has texted us.
+    """
 
     e164: str | None
     refusal: InvalidPhone | LandlinePhone | None = None

@@ -6,7 +6,7 @@ from app.domain.events.reactions import Batch, Reaction
 from app.domain.messages.events import MessageDelivered, MessageFailed
 
 RESULTS = frozenset({MessageDelivered.name, MessageFailed.name})
-VERDICTS = ", ".join(f"'{each}'" for each in Reach)
+VERDICTS = f"'{Reach.invalid_number}', '{Reach.landline}'"
 
 # The newest of the texts of a contact decides. A contact who has written since is reached.
 _NEWEST = f"""

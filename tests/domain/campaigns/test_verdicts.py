@@ -145,3 +145,16 @@ async def test_a_verdict_on_a_text_before_the_last_reply_is_not_kept(
 
     assert await outcomes(pool) == [("failed", "landline")]
     assert await CONTACTS.only(pool, "reach") is None
+
+
+async def test_a_campaign_reaches_landlines_and_unknown_numbers_that_have_texted_us(
+    pool: Pool, add: Callable[..., Any], send: Make, run: Run, text: Callable[..., Any]
+) -> None:
+    for phone in ("+442079460958", "+15555550144"):
+        await add(phone)
+        await text("Hello", phone)
+
+    await send()
+    await run()
+
+    assert await outcomes(pool) == [("delivered", "")] * 2

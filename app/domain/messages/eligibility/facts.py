@@ -93,9 +93,10 @@ class OpenedConversation(NamedTuple):
 class HandoffFacts:
     """The facts that may change between accept and hand-off, and so are read and decided on at both.
 
-    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number cannot be written so. `reach` is
-    what carriers have said of it. `timing` says when a text may leave that obeys quiet hours and caps, None for any
-    other; it can wait until `latest`, or not at all where that is None, and for a cap only if it `waits_for_cap`.
+    `purpose` is a `Purpose`. `phone` is in E.164, or None where the recipient's number can get no texts. `reach` is
+    what carriers, or texts from it, have said of it. `timing` says when a text may leave that obeys quiet hours and
+    caps, None for any other; it can wait until `latest`, or not at all where that is None, and for a cap only if it
+    `waits_for_cap`.
     """
 
     purpose: str
@@ -158,10 +159,8 @@ def read_phone(to: str, region: str | None = None) -> Phone:
     """Return the phone of a recipient; one in national format needs the region of the account."""
     try:
         return Phone(phone.require_recipient(to, region))
-    except LandlinePhone as refusal:
-        return Phone(phone.normalize(to, region), refusal)
-    except InvalidPhone as refusal:
-        return Phone(None, refusal)
+    except (InvalidPhone, LandlinePhone) as refusal:
+        return Phone(phone.find_unproven(to, region), refusal)
 
 
 def read_phone_of_contact(phone: str) -> Phone:

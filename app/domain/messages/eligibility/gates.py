@@ -92,7 +92,9 @@ def _check_consent(facts: SendFacts) -> DomainError | None:
 
 
 def _check_phone(facts: RecipientFacts) -> DomainError | None:
-    return facts.phone_refusal if facts.phone is None else None
+    if facts.phone is None or (isinstance(facts.phone_refusal, InvalidPhone) and facts.reach != Reach.proven):
+        return facts.phone_refusal
+    return None
 
 
 def _check_account_deletion(facts: SendFacts) -> DomainError | None:
@@ -120,6 +122,8 @@ def _check_hold(facts: HandoffFacts) -> DomainError | None:
 
 
 def _check_line_type(facts: RecipientFacts) -> DomainError | None:
+    if facts.reach == Reach.proven:
+        return None
     if facts.purpose == Purpose.promotional and (found := find_verdict(facts.reach)):
         return found
     return facts.phone_refusal
