@@ -19,6 +19,7 @@ from app.domain.kernel.micro_batcher import MicroBatcher
 from app.domain.messages import outgoing
 from app.domain.messages.eligibility import gates
 from app.domain.messages.failures import OwnCode
+from app.domain.messages.models import Purpose
 from app.domain.messages.outgoing import Claim, ClaimedText
 from app.domain.messages.recording import Blocked, Deferred, Gone, Result
 
@@ -119,6 +120,8 @@ def _stop(text: ClaimedText, now: datetime) -> Gone | Blocked | Deferred | None:
     """Check the gates again, because the facts and the time have changed since accept."""
     if text.body is None:
         return Gone()
+    if text.purpose == Purpose.compliance and text.expires_at and now > text.expires_at:
+        return Blocked(FailureCode.expired)
     facts = text.facts_at(now)
     if refused := gates.find_refusal(gates.HANDOFF_GATES, facts):
         gate, error = refused

@@ -1,6 +1,7 @@
 """Compliance texts: the service's own replies, free of charge and exempt from every gate."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from app.domain.accounts import queries as accounts
 from app.domain.contacts.models import Contact
@@ -35,8 +36,11 @@ class Thread:
     connection: str
 
 
-async def reply(unit: UnitOfWork, thread: Thread, template: str) -> Message | None:
-    """Queue a compliance text; return None where the sender has no phone that takes a reply."""
+async def reply(unit: UnitOfWork, thread: Thread, template: str, latest: datetime | None = None) -> Message | None:
+    """Queue a compliance text, which may leave until `latest`, or at any time.
+
+    Return None where the sender has no phone that takes a reply.
+    """
     if not thread.contact.phone.startswith("+"):
         return None
     body = await _write(unit, template)
@@ -58,7 +62,7 @@ async def reply(unit: UnitOfWork, thread: Thread, template: str) -> Message | No
         created_at=unit.clock.now(),
     )
     await unit.save(message)
-    await outgoing.add(unit, message)
+    await outgoing.add(unit, message, latest)
     outbox.record(unit, MessageAccepted.of(message, thread.contact), thread.contact.id)
     return message
 

@@ -34,6 +34,8 @@ from app.domain.numbers import sql as numbers
 
 SOURCE = "inbound_sms"
 HELP_EVERY = timedelta(hours=24)
+CONFIRMED_WITHIN = timedelta(minutes=5)
+"""The time after an opt-out within which its confirmation may leave: 47 CFR 64.1200(a)(12)."""
 
 KEEP_UNMATCHED = """
 INSERT INTO unmatched_callbacks (carrier, kind, problem, payload) VALUES ($1, $2, $3, $4)
@@ -214,14 +216,17 @@ async def _act_on(unit: UnitOfWork, arrival: Arrival, intent: Intent, request: O
 
 
 async def _stop(unit: UnitOfWork, arrival: Arrival, intent: Intent) -> None:
+    """Opt the contact out, and confirm it unless the text came too long ago, by the carrier's time if it states one."""
     arrival.conversation.possible_opt_out, arrival.conversation.waiting_since = False, None
     evidence = arrival.prove("keyword")
     reason = SuppressionReason(intent.reason)
     changed = await opt_outs.opt_out(unit, arrival.contact, intent.keyword, reason, evidence)
     for message_id in await outgoing.cancel(unit, arrival.contact.id):
         await outcome.fail(unit, message_id, failures.OwnCode.contact_opted_out)
-    if changed and not arrival.is_answered:
-        await compliance.reply(unit, arrival.thread, compliance.STOPPED)
+    now = unit.clock.now()
+    latest = min(arrival.message.sent_at or now, now) + CONFIRMED_WITHIN
+    if changed and not arrival.is_answered and now <= latest:
+        await compliance.reply(unit, arrival.thread, compliance.STOPPED, latest)
 
 
 async def _start(unit: UnitOfWork, arrival: Arrival) -> None:

@@ -139,7 +139,8 @@ class Outgoing(Base):
     after a worker died. `tried_since` is the time of the first attempt without success, after which it is tried again.
     The next claim deletes a row whose message is settled or erased. There is no foreign key, which would cost more than
     the row. `segments` is copied for the paces of numbers and carriers, `carrier` is the key of the connection. A text
-    that obeys quiet hours and frequency caps has an `expires_at`: one that may leave only later fails then.
+    that obeys quiet hours and frequency caps has an `expires_at`: one that may leave only later fails then. So does the
+    confirmation of an opt-out.
     """
 
     __tablename__ = "outgoing"

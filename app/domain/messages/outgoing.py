@@ -93,7 +93,7 @@ SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attem
   m.request_id, {SINCE} AS created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
   o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
-  CASE WHEN o.expires_at IS NOT NULL
+  CASE WHEN o.expires_at IS NOT NULL AND o.lane <> {LANES.index(Purpose.compliance)}
     THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
 
@@ -333,7 +333,7 @@ def lane_of(purpose: Purpose) -> int:
     return LANES.index(purpose)
 
 
-async def add(unit: UnitOfWork, message: Message) -> None:
+async def add(unit: UnitOfWork, message: Message, expires_at: datetime | None = None) -> None:
     """Add a message that is written in this transaction, due at once."""
     row = Outgoing(
         message_id=message.id,
@@ -343,6 +343,7 @@ async def add(unit: UnitOfWork, message: Message) -> None:
         carrier=message.carrier,
         segments=message.segments,
         due_at=message.created_at,
+        expires_at=expires_at,
     )
     await unit.save(row)
     unit.notify("messages")
