@@ -37,6 +37,7 @@ from app.domain.crm.retention import RULES as CRM_RULES
 from app.domain.crm.sending import CrmSends
 from app.domain.crm.worker import CrmWorker
 from app.domain.deliverability.reactions import REACTIONS as DELIVERABILITY_REACTIONS
+from app.domain.deliverability.refusals import REACTIONS as REFUSALS
 from app.domain.deliverability.retention import RULES as DELIVERABILITY_RULES
 from app.domain.erasure.accounts import AccountDeletions
 from app.domain.events import retention as events
@@ -104,6 +105,7 @@ REACTIONS = (
     *SEQUENCE_RESULTS,
     *CAMPAIGN_REACTIONS,
     *DELIVERABILITY_REACTIONS,
+    *REFUSALS,
     *AGENT_REACTIONS,
     *CRM_REACTIONS,
     *NOTICE_REACTIONS,

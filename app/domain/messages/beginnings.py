@@ -122,6 +122,8 @@ def _stop(text: ClaimedText, now: datetime) -> Gone | Blocked | Deferred | None:
         return Gone()
     if text.purpose == Purpose.compliance and text.expires_at and now > text.expires_at:
         return Blocked(FailureCode.expired)
+    if text.is_refused:
+        return Blocked(FailureCode.unregistered_sender)
     facts = text.facts_at(now)
     if refused := gates.find_refusal(gates.HANDOFF_GATES, facts):
         gate, error = refused

@@ -92,7 +92,8 @@ SELECT o.message_id, o.account_id, o.number, o.carrier, o.claimed_until, o.attem
   o.asked_since, o.tried_since, m.contact_id, m.from_number, m.to_number, m.body, o.segments, m.cost, m.purpose,
   m.request_id, {SINCE} AS created_at, c.first_name,
   c.last_name, {facts.recipient("o.account_id", "m.to_number")}, {accounts.status_of("o.account_id")} AS account_status,
-  o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number, o.expires_at,
+  o.carrier <> '{RELEASED}' AND {numbers.is_active("o.number", "o.account_id")} AS has_number,
+  {numbers.is_refused("o.number", "o.account_id")} AS is_refused, o.expires_at,
   CASE WHEN o.expires_at IS NOT NULL AND o.lane <> {LANES.index(Purpose.compliance)}
     THEN {limits_of("o.account_id", "m.to_number", "o.message_id")} END AS limits
 """
@@ -257,6 +258,7 @@ class ClaimedText(NamedTuple):
     suppressed: bool
     account_status: str
     has_number: bool
+    is_refused: bool
     expires_at: datetime | None
     limits: Limits | None
 

@@ -91,9 +91,12 @@ class Unconfirmed:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A gate that the message passed at its acceptance refuses it now, or puts it off for longer than it can wait."""
+    """A gate that the message passed at its acceptance refuses it now, or puts it off for longer than it can wait.
 
-    code: OwnCode | Literal[FailureCode.expired]
+    Or its carrier refuses its sending number since, so that no call is made.
+    """
+
+    code: OwnCode | Literal[FailureCode.expired, FailureCode.unregistered_sender]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ class PhoneNumber(Base):
     """A number that an account sends from and receives on, of the connection with the key `carrier`.
 
     `parts_per_second` is how many SMS parts leave from it in a second at most; None for no limit. While it `is_paused`,
-    no new text is accepted from it; accepted ones leave, and texts that come in are received.
+    no new text is accepted from it; accepted ones leave, and texts that come in are received. `refusals` counts the
+    texts since the last delivery, or its last resumption, that its carrier refused because it is not registered.
     """
 
     __tablename__ = "phone_numbers"
@@ -36,5 +37,6 @@ class PhoneNumber(Base):
     status: Mapped[str] = mapped_column(server_default=NumberStatus.active)
     is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
     is_paused: Mapped[bool] = mapped_column(server_default=text("false"))
+    refusals: Mapped[int] = mapped_column(server_default="0")
     parts_per_second: Mapped[float | None]
     created_at: Mapped[Created]

@@ -68,6 +68,8 @@ async def set_paused(unit: UnitOfWork, id: int, *, paused: bool) -> PhoneNumber:
     await users.lock_account(unit)
     number = await _get_active(unit, id)
     number.is_paused = paused
+    if not paused:
+        number.refusals = 0
     await unit.save(number)
     await keep_primary(unit)
     return number

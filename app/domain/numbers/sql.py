@@ -64,6 +64,32 @@ def is_active(number: str, account_id: str) -> str:
     return f"{find_carrier(number, account_id)} IS NOT NULL"
 
 
+MOST_REFUSALS = 3
+"""The refusals in a row of an unregistered number after which it sends nothing more until it is resumed."""
+
+COUNT_REFUSALS = f"""
+WITH counted AS (
+  SELECT p.id, p.refusals >= {MOST_REFUSALS} AS was_refused,
+    CASE WHEN r.is_delivered THEN r.refusals ELSE p.refusals + r.refusals END AS refusals
+  FROM phone_numbers p JOIN unnest($1::bigint[], $2::text[], $3::boolean[], $4::bigint[])
+    AS r(account_id, number, is_delivered, refusals) ON p.account_id = r.account_id AND p.phone_number = r.number
+  WHERE p.status = 'active' AND (p.refusals > 0 OR r.refusals > 0) ORDER BY p.id FOR NO KEY UPDATE OF p
+)
+UPDATE phone_numbers p SET refusals = c.refusals, is_paused = p.is_paused OR c.refusals >= {MOST_REFUSALS}
+FROM counted c WHERE p.id = c.id
+RETURNING p.account_id, p.phone_number, c.refusals >= {MOST_REFUSALS} AND NOT c.was_refused AS is_newly_refused
+"""
+"""Count the last refusals of numbers; those before a delivery count no more. Pause the numbers with too many."""
+
+
+def is_refused(number: str, account_id: str) -> str:
+    """Return the condition that the carrier of an active number of an account refuses it as not registered."""
+    return (
+        f"EXISTS (SELECT FROM phone_numbers p WHERE p.phone_number = {number} AND p.status = 'active'"
+        f" AND p.account_id = {account_id} AND p.refusals >= {MOST_REFUSALS})"
+    )
+
+
 def find_carrier(number: str, account_id: str, lock: str = "") -> str:
     """Return the connection of an active number of an account, or null; `lock` is a clause such as FOR SHARE."""
     return (
