@@ -143,8 +143,9 @@ class NumberCheckQuery:
         graphql_type=NumberCheck | None,
         description=(
             "Look up the carrier and the kind of line of a phone. The answer comes from the numbering plans and costs "
-            "nothing; through a connection it comes from its carrier, which charges the connection's owner, and needs "
-            "the scope numbers:write. See its source and its confidence. Null beside an error."
+            "nothing; through a connection it comes from its carrier, which charges the connection's owner, at most "
+            "once in 30 days for a phone, and needs the scope numbers:write. See its source and its confidence. Null "
+            "beside an error."
         ),
         directives=guarded(
             "contacts:read",

@@ -13,6 +13,7 @@ from app.services import Services
 from tests.factories.tables import Rows, Source
 
 CONNECTIONS = Rows("carrier_connections")
+CARRIER_LOOKUPS = Rows("carrier_lookups")
 MINUTES = Rows("connection_minutes")
 ALERTS = Rows("connection_alerts")
 

@@ -4,7 +4,7 @@ import enum
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Sequence, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Sequence, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -50,6 +50,30 @@ class CarrierConnection(Base):
     role: Mapped[str] = mapped_column(server_default=WORKER)
     revision: Mapped[int] = mapped_column(server_default=REVISIONS.next_value())
     created_at: Mapped[Created]
+
+
+class CarrierLookup(Base):
+    """The last statements of a carrier about a phone, which an account has paid for.
+
+    `carrier` is the key of the connection that was asked, and `current_carrier` the network of the phone.
+    """
+
+    __tablename__ = "carrier_lookups"
+    __table_args__ = (
+        UniqueConstraint("account_id", "phone", "carrier"),
+        Index("ix_carrier_lookups_account_id", "account_id", "id"),
+        Index("ix_carrier_lookups_looked_up_at", "looked_up_at"),
+    )
+
+    id: Mapped[Key]
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id"))
+    carrier: Mapped[str]
+    phone: Mapped[str]
+    is_valid: Mapped[bool]
+    line_type: Mapped[str]
+    current_carrier: Mapped[str | None]
+    country: Mapped[str | None]
+    looked_up_at: Mapped[datetime]
 
 
 class ConnectionResult(enum.StrEnum):

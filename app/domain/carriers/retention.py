@@ -1,4 +1,4 @@
-"""Rules of retention: the counts of connections, and the credentials before the last rotation."""
+"""Rules of retention: the counts of connections, look-ups, and the credentials before the last rotation."""
 
 from datetime import timedelta
 
@@ -20,7 +20,11 @@ WHERE previous_until < $1
 """
 """Delete credentials that verify no callback any more; with the new revision, processes drop them as well."""
 
+LOOKED_UP_FOR = timedelta(days=30)
+"""The time for which the statements of a carrier about a phone are kept, and not asked for again."""
+
 RULES = (
+    Rule(f"DELETE FROM carrier_lookups WHERE {batch_of('carrier_lookups', 'looked_up_at < $1')}", LOOKED_UP_FOR),
     Rule(f"DELETE FROM connection_minutes WHERE {batch_of('connection_minutes', IS_REPEATED)}", COUNTED_FOR),
     Rule(FORGET_CREDENTIALS, timedelta()),
 )

@@ -92,14 +92,15 @@ async def ask_carrier(
 ) -> NumberCheck:
     """Check one phone, and ask the carrier of the connection `key`, unless it is no phone number.
 
-    The carrier charges for it, so the scope `numbers:write` is needed. Raises `InsufficientScope`, and as
-    `lookups.look_up` does.
+    The carrier charges for it, once in 30 days, so the scope `numbers:write` is needed. Raises `InsufficientScope`, and
+    as `lookups.look_up` does.
     """
     scopes.require(unit.actor, [Scope.numbers_write])
     found = await look_up(unit, phone, country)
     if found.e164 is None:
         return found
-    return _merge(found, found.e164, await lookups.look_up(unit, connections, key, found.e164))
+    said, at = await lookups.look_up(unit, connections, key, found.e164)
+    return replace(_merge(found, found.e164, said), checked_at=at)
 
 
 def _merge(found: NumberCheck, e164: str, said: LookedUpNumber) -> NumberCheck:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.domain.billing import service as billing
 from app.domain.campaigns import erasure as campaigns
+from app.domain.carriers import lookups
 from app.domain.consent import opt_in_requests
 from app.domain.consent.models import SuppressionReason
 from app.domain.contacts import loading, opt_outs
@@ -52,6 +53,7 @@ async def erase(unit: UnitOfWork, contact_id: int) -> Erased:
     await campaigns.forget(unit, contact_id, await messages.refund_unsent(unit, contact_id))
     await integrations.forget(unit, contact)
     await crm.forget(unit, contact)
+    await lookups.forget(unit, contact.phone)
     await messages.erase_all(unit, contact_id)
     await events.hold_dispatch(unit)
     await webhooks.empty(unit, contact_id)

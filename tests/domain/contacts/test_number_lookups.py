@@ -1,19 +1,26 @@
 """Looking phones up at the carrier of a connection."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from app.domain.accounts.scopes import Scope
+from app.domain.carriers.carrier import LookedUpNumber
+from app.domain.carriers.retention import RULES
 from app.domain.contacts import number_checks
+from app.domain.contacts import service as contacts
 from app.domain.contacts.number_checks import NumberCheck
+from app.domain.erasure import service as erasure
+from app.domain.kernel import retention
 from app.domain.kernel.errors import InsufficientScope, NotFound
 from app.domain.kernel.unit_of_work import Actor
 from app.domain.onboarding.service import Opened
+from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from tests.conftest import unit_of
-from tests.factories.carriers import add_connection
+from tests.factories.carriers import CARRIER_LOOKUPS, add_connection
 
 PHONE = "+447911123456"
 WRITE = frozenset({Scope.contacts_read, Scope.numbers_write})
@@ -66,3 +73,68 @@ async def test_no_carrier_is_asked_without_the_scope_or_about_no_phone(services:
 
     found = await ask(services, account, "missing", "abc")
     assert (found.e164, found.is_by_carrier) == (None, False)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count the look-ups of the sandbox by phone."""
+    asked, look_up = Counter[str](), SandboxCarrier.lookup
+
+    async def count(carrier: SandboxCarrier, phone: str) -> LookedUpNumber:
+        asked[phone] += 1
+        return await look_up(carrier, phone)
+
+    monkeypatch.setattr(SandboxCarrier, "lookup", count)
+    return asked
+
+
+async def test_a_phone_is_looked_up_once_in_30_days(services: Services, account: Opened, counted: Counter[str]) -> None:
+    first = await ask(services, account, "sandbox")
+
+    second = await ask(services, account, "sandbox")
+    assert (counted, second) == ({PHONE: 1}, first)
+
+    await CARRIER_LOOKUPS.age(services, "looked_up_at", days=30)
+    third = await ask(services, account, "sandbox")
+    assert (counted, third.checked_at > first.checked_at) == ({PHONE: 2}, True)
+    assert await CARRIER_LOOKUPS.count(services) == 1
+
+
+async def test_a_look_up_of_another_account_is_not_given(
+    services: Services, new_account: Callable[..., Any], counted: Counter[str]
+) -> None:
+    for _ in range(2):
+        await ask(services, await new_account(), "sandbox")
+
+    assert counted == {PHONE: 2}
+
+
+async def test_a_kept_look_up_needs_the_scope_and_the_connection_as_well(
+    services: Services, new_account: Callable[..., Any], counted: Counter[str]
+) -> None:
+    owner = await new_account()
+    await add_connection(services, "own", account_id=owner.account_id)
+    await ask(services, owner, "own")
+
+    with pytest.raises(InsufficientScope):
+        await ask(services, owner, "own", scopes=frozenset({Scope.contacts_read}))
+    with pytest.raises(NotFound):
+        await ask(services, await new_account(), "own")
+
+    assert counted == {PHONE: 1}
+
+
+async def test_a_look_up_ends_with_its_contact_and_after_30_days(services: Services, account: Opened) -> None:
+    actor = Actor(account.account_id, WRITE, "test")
+    async with unit_of(services, actor) as unit:
+        contact = await contacts.create(unit, {"phone": PHONE})
+    await ask(services, account, "sandbox")
+    await ask(services, account, "sandbox", "+12025550143")
+
+    async with unit_of(services, actor) as unit:
+        await erasure.erase(unit, contact.id)
+    assert await CARRIER_LOOKUPS.read(services, "phone") == ["+12025550143"]
+
+    await CARRIER_LOOKUPS.age(services, "looked_up_at", days=31)
+    await retention.apply(RULES, services.database.pool, services.clock.now())
+    assert await CARRIER_LOOKUPS.count(services) == 0
