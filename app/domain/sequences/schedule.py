@@ -51,6 +51,13 @@ def due_at(recipient: Recipient, start: datetime, delay: Delay, seed: int, apart
     return open_at(recipient, wanted, seed)
 
 
+def shift(recipient: Recipient, missed: datetime, now: datetime, seed: int) -> datetime:
+    """Return when a step is due that was missed for long: the next time that is as late in the recipient's day."""
+    zone = ZoneInfo(recipient.place.zones[0])
+    local = missed.astimezone(zone)
+    return open_at(recipient, _next_at(now, zone, 60 * local.hour + local.minute), seed)
+
+
 def open_at(recipient: Recipient, wanted: datetime, seed: int) -> datetime:
     """Return the first time, from a wanted one on, that the recipient's window and caps allow."""
     deferral = limits.decide(recipient, wanted, seed).deferral

@@ -35,12 +35,15 @@ SELECT id FROM sequences WHERE has_set_aside AND status = 'active' ORDER BY rand
 LOCK_RETURNING = """
 SELECT id FROM sequences WHERE id = $1 AND has_set_aside AND status = 'active' FOR NO KEY UPDATE
 """
+# A step that became due during the pause is sent at once, as one that is a little late.
 BRING_BACK = f"""
 WITH back AS (
   SELECT id FROM sequence_enrollments WHERE sequence_id = $1 AND status = 'active' AND is_set_aside
   ORDER BY id LIMIT {BATCH} FOR UPDATE
 )
-UPDATE sequence_enrollments e SET is_set_aside = false FROM back WHERE e.id = back.id
+UPDATE sequence_enrollments e
+SET is_set_aside = false, next_send_at = greatest(e.next_send_at, $2::timestamptz - interval '1 hour')
+FROM back WHERE e.id = back.id
 """
 CLEAR = "UPDATE sequences SET has_set_aside = false WHERE id = $1"
 
@@ -50,18 +53,18 @@ async def set_aside(pool: Pool, sequence_ids: Sequence[int], claims: Sequence[tu
     await pool.execute(SET_ASIDE, sorted(set(sequence_ids)), [id for id, _ in claims], [until for _, until in claims])
 
 
-async def bring_back(pool: Pool) -> bool:
+async def bring_back(pool: Pool, now: datetime) -> bool:
     """Bring a batch of enrollments of some sequences back; return whether more may be set aside."""
     ids = [row["id"] for row in await pool.fetch(FIND_RETURNING)]
     for id in ids:
-        await _bring_back(pool, id)
+        await _bring_back(pool, id, now)
     return bool(ids)
 
 
-async def _bring_back(pool: Pool, sequence_id: int) -> None:
+async def _bring_back(pool: Pool, sequence_id: int, now: datetime) -> None:
     async with pool.acquire() as connection, connection.transaction():
         if await connection.fetchval(LOCK_RETURNING, sequence_id) is None:
             return
-        changed = await connection.execute(BRING_BACK, sequence_id)
+        changed = await connection.execute(BRING_BACK, sequence_id, now)
         if int(changed.removeprefix("UPDATE ")) < BATCH:
             await connection.execute(CLEAR, sequence_id)

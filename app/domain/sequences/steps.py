@@ -35,7 +35,7 @@ from app.domain.sequences.exits import NEW_PHONE, OPTED_OUT, REPLIED, STAGE, STE
 from app.domain.sequences.models import SequenceStatus
 from app.domain.sequences.results import settle
 from app.domain.sequences.rows import DueStep
-from app.domain.sequences.schedule import NEVER_OPEN, RETRIES, Delay, due_at, open_at
+from app.domain.sequences.schedule import NEVER_OPEN, RETRIES, Delay, due_at, open_at, shift
 from app.domain.sequences.setting_aside import HAS_RETURNING, bring_back, set_aside
 from app.domain.templates import sql as templates
 from app.domain.templates.rendering import compiled
@@ -47,6 +47,9 @@ A batch that takes longer is safe: the keys of its sends are stored.
 """
 
 LATE = timedelta(minutes=5)
+MISSED = timedelta(hours=24)
+"""The lateness from which a step is not sent at once, but at the time of the day at which it was due."""
+
 APART = timedelta(hours=1)
 """The minimum time between two steps after a late one, so that an outage does not cause a burst of messages."""
 
@@ -177,7 +180,7 @@ class Drip:
     async def run(self) -> bool:
         """Send one batch of steps; return True when more may be due."""
         is_followed = await following.move_next(self.database, self.clock, self.notify)
-        more = await bring_back(self.database.pool) or is_followed
+        more = await bring_back(self.database.pool, self.clock.now()) or is_followed
         rows = await self._claim(self.clock.now())
         await self._set_aside([row for row in rows if _is_held(row)])
         open = [row for row in rows if not _is_held(row) and not await self._settle(row)]
@@ -201,16 +204,21 @@ class Drip:
             await set_aside(self.database.pool, [row.sequence_id for row in rows], claimed)
 
     async def _settle(self, row: DueStep) -> bool:
-        """End an enrollment, or put its step off to the window of the sequence; return whether that was done."""
+        """End an enrollment, or put its step off to a later time of the day; return whether that was done.
+
+        A step waits for the window of the sequence, and one that was missed for long for its time of the day.
+        """
         if row.sent_as is not None:
             return False
         if reason := _exit_reason(row):
             await self._exit(row, reason)
             return True
-        if row.window_start is None:
-            return False
         now = self.clock.now()
-        open = open_at(row.recipient_at(now), now, row.id)
+        is_missed = now - row.next_send_at >= MISSED
+        if row.window_start is None and not is_missed:
+            return False
+        recipient = row.recipient_at(now)
+        open = shift(recipient, row.next_send_at, now, row.id) if is_missed else open_at(recipient, now, row.id)
         if open > now:
             await self._put_off(row, open)
         return open > now

@@ -22,7 +22,7 @@ from app.domain.quiet_hours.windows import JITTER
 from app.domain.quiet_hours.zones import find_place
 from app.domain.sequences import enrollments, service
 from app.domain.sequences.definition import NewStep, SendWindow
-from app.domain.sequences.schedule import Delay, due_at
+from app.domain.sequences.schedule import Delay, due_at, shift
 from app.domain.sequences.steps import Drip
 from app.services import Services
 from tests.domain.sequences.conftest import PHONE, bodies, standing
@@ -220,3 +220,12 @@ async def test_an_enrollment_is_due_in_the_window_of_its_sequence(
         enrolled = await enrollments.enroll(unit, made.id, contact_id)
 
     assert is_spread_from(enrolled.next_send_at, THURSDAY_AT_NINE)
+
+
+def test_a_missed_step_keeps_its_time_of_the_day_when_the_clocks_change() -> None:
+    berlin = Recipient(find_place("+491711234567", "Europe/Berlin"), Rulebook(LAWS), 6)
+    missed = datetime(2030, 3, 29, 9, 30, tzinfo=UTC)  # 10:30 in Berlin, two days before summer time
+
+    at = shift(berlin, missed, datetime(2030, 3, 31, 12, tzinfo=UTC), 1)
+
+    assert at == datetime(2030, 4, 1, 8, 30, tzinfo=UTC)

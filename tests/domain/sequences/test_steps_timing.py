@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from app.db.engine import Pool
 from app.domain.billing import service as billing
 from app.domain.contacts import service as contacts
@@ -44,16 +46,33 @@ async def test_after_an_outage_steps_are_an_hour_apart(
     make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool
 ) -> None:
     await enroll(await make(NewStep(0, "One"), NewStep(5, "Two"), NewStep(120, "Three")))
-    late = timedelta(days=1)
+    late = timedelta(hours=23)
 
-    await after(drip, days=1).run()
+    await after(drip, hours=23).run()
     apart = await wait(pool)
-    await after(drip, days=1, minutes=59).run()
-    await after(drip, days=1, minutes=61).run()
+    await after(drip, hours=23, minutes=59).run()
+    await after(drip, hours=23, minutes=61).run()
 
     assert apart == late + HOUR
     assert await bodies(pool) == ["One", "Two"]
     assert timedelta(0) <= await wait(pool) - (late + HOUR + 2 * HOUR) <= timedelta(minutes=2)
+
+
+@pytest.mark.parametrize("hours", [25, 47, 49])
+async def test_a_step_that_was_missed_for_a_day_waits_for_its_time_of_the_day(
+    make: Callable[..., Any], enroll: Callable[..., Any], drip: Drip, pool: Pool, hours: int
+) -> None:
+    await enroll(await make(NewStep(0, "One"), NewStep(5, "Two")))
+    due_after = 24 * (hours // 24 + 1)
+
+    await after(drip, hours=hours).run()
+
+    assert (await bodies(pool), await standing(pool)) == ([], [("active", "", 1)])
+    assert abs(await wait(pool) - timedelta(hours=due_after)) <= timedelta(minutes=2)
+    await after(drip, hours=due_after - 1).run()
+    assert await bodies(pool) == []
+    await after(drip, hours=due_after, minutes=2).run()
+    assert await bodies(pool) == ["One"]
 
 
 async def test_a_paused_sequence_takes_contacts_and_sends_nothing_until_it_goes_on(
