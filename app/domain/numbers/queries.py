@@ -33,11 +33,11 @@ async def list_connections(unit: UnitOfWork) -> Sequence[str]:
 async def list_usual(unit: UnitOfWork) -> Sequence[PhoneNumber]:
     """Return the active numbers for texts whose sender is not named, the primary one first, without paused ones.
 
-    Numbers of the sandbox are among them only where the account has no other.
+    Numbers of the sandbox are among them only where the account has no other, paused or not.
     """
-    active = [each for each in await list_active(unit) if not each.is_paused]
-    real = await carriers.list_real_keys(unit)
-    return [each for each in active if each.carrier in real] or active
+    active, real = await list_active(unit), await carriers.list_real_keys(unit)
+    usual = [each for each in active if each.carrier in real] or active
+    return [each for each in usual if not each.is_paused]
 
 
 async def find_primary(unit: UnitOfWork) -> PhoneNumber | None:

@@ -44,13 +44,15 @@ def choose(account_id: str, usual_number: str) -> str:
     """Return the id of the active number for a text whose sender is not named, or null.
 
     It is the usual number, or the primary one where that is null, inactive or paused. Numbers of the sandbox count only
-    where the account has no other. The first two queries read one row, also of an account with many numbers.
+    where the account has no other, paused or not: they reach no phones. The first two queries read one row, also of an
+    account with many numbers.
     """
     own = f"FROM phone_numbers p WHERE p.account_id = {account_id} AND p.status = 'active' AND NOT p.is_paused"
     return f"""coalesce(
     (SELECT p.id {own} AND p.phone_number = {usual_number} AND {REACHES_PHONES}),
     (SELECT p.id {own} AND p.is_primary AND {REACHES_PHONES}),
-    (SELECT p.id {own} ORDER BY {REACHES_PHONES} DESC, p.phone_number IS NOT DISTINCT FROM {usual_number} DESC,
+    (SELECT p.id {own} AND ({REACHES_PHONES} OR NOT {_has_real(account_id)})
+      ORDER BY {REACHES_PHONES} DESC, p.phone_number IS NOT DISTINCT FROM {usual_number} DESC,
       p.is_primary DESC, p.id LIMIT 1))"""
 
 
@@ -107,3 +109,9 @@ def find_id(number: str, account_id: str) -> str:
 def number_of(id: str) -> str:
     """Return the number with an id, or null."""
     return f"(SELECT p.phone_number FROM phone_numbers p WHERE p.id = {id})"
+
+
+def _has_real(account_id: str) -> str:
+    """Return the condition that an account has an active number at a carrier, which may be paused."""
+    real = carriers.reaches_phones("r.carrier")
+    return f"EXISTS (SELECT FROM phone_numbers r WHERE r.account_id = {account_id} AND r.status = 'active' AND {real})"

@@ -13,6 +13,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from tests.domain.conftest import UnitFor
 from tests.domain.messages.handing import hand_over
+from tests.factories.carriers import add_smpp_connection
 from tests.factories.messages import MESSAGES, OUTBOUND
 from tests.factories.numbers import PHONE_NUMBERS
 
@@ -64,6 +65,27 @@ async def test_a_text_that_names_a_paused_number_or_finds_no_other_is_refused(
         await send(services, account)
 
     assert await MESSAGES.count(services) == 0
+
+
+async def test_no_number_of_the_sandbox_takes_the_place_of_a_paused_one_at_a_carrier(
+    services: Services, account: Opened, unit_for: UnitFor
+) -> None:
+    await add_smpp_connection(services, "real")
+    real = {"account_id": account.account_id, "phone_number": "+12025550199", "label": "Real", "carrier": "real"}
+    id = await PHONE_NUMBERS.insert(services, **real)
+    async with unit_for(account) as unit:
+        await service.keep_primary(unit)
+    await pause(unit_for, account, id)
+
+    with pytest.raises(NoSender):
+        await send(services, account)
+    refused = await OUTBOUND.count(services)
+    await send(services, account, account.phone_number_id)
+
+    assert refused == 0
+    assert await OUTBOUND.read(services, "from_number") == [account.phone_number]
+    async with unit_for(account) as unit:
+        assert await queries.list_usual(unit) == []
 
 
 async def test_accepted_texts_leave_from_a_paused_number_and_texts_come_in(
