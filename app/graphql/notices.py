@@ -30,6 +30,7 @@ describe(
         "automation": "An automation has the action notify. For owners.",
         "webhook": "A webhook is failing, or was disabled or removed. For owners.",
         "integration": "An integration has stopped with the credential that it depends on. For owners.",
+        "number": "A sending number was paused by itself. For owners.",
     },
 )
 
@@ -54,7 +55,7 @@ class Notice:
         description="The time of its subject, of the latest text if it is about several."
     )
     subject_id: BigInt | None = strawberry.field(
-        description="The id of the campaign, webhook, integration or latest text that it is about; null for none."
+        description="The id of the campaign, webhook, integration, number or latest text that it is about, or null."
     )
     contact_id: BigInt | None = strawberry.field(description="The id of the contact; null if it is about none.")
 

@@ -43,9 +43,10 @@ async def stop(batch: Batch) -> None:
         [tally.is_delivered for tally in tallies.values()],
         [tally.refusals for tally in tallies.values()],
     )
-    stopped = [(row["account_id"], row["phone_number"]) for row in rows if row["is_newly_refused"]]
+    stopped = [row for row in rows if row["is_newly_refused"]]
     if stopped:
-        await outbox.record_all(batch.connection, [Recorded(id, _notice(number)) for id, number in stopped])
+        notices = [Recorded(row["account_id"], _notice(row["id"], row["phone_number"])) for row in stopped]
+        await outbox.record_all(batch.connection, notices)
         batch.notify("events")
 
 
@@ -62,6 +63,6 @@ def _count(events: Iterable[OutboxEvent], refused: set[int]) -> dict[tuple[int, 
     return tallies
 
 
-def _notice(number: str) -> OwnersNotified:
-    body = BODY.format(count=numbers.MOST_REFUSALS)
-    return OwnersNotified(kind=NoticeKind.integration, title=TITLE.format(number=number), body=body)
+def _notice(id: int, number: str) -> OwnersNotified:
+    title, body = TITLE.format(number=number), BODY.format(count=numbers.MOST_REFUSALS)
+    return OwnersNotified(kind=NoticeKind.number, title=title, body=body, subject_id=id)

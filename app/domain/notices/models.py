@@ -20,10 +20,18 @@ class NoticeKind(enum.StrEnum):
     automation = enum.auto()
     webhook = enum.auto()
     integration = enum.auto()
+    number = enum.auto()
 
 
 OF_OWNERS = frozenset(
-    {NoticeKind.low_balance, NoticeKind.campaign, NoticeKind.automation, NoticeKind.webhook, NoticeKind.integration}
+    {
+        NoticeKind.low_balance,
+        NoticeKind.campaign,
+        NoticeKind.automation,
+        NoticeKind.webhook,
+        NoticeKind.integration,
+        NoticeKind.number,
+    }
 )
 """The kinds of which the owners of an account get notices; all its users get those of others."""
 
@@ -31,8 +39,8 @@ OF_OWNERS = frozenset(
 class Notice(Base):
     """A notice to a user. Several texts of a contact share one notice until it is read: `count` is their number.
 
-    `subject_id` is the id of the campaign, webhook or integration that an owner's notice is about, and of the latest
-    text of one about texts; null for others.
+    `subject_id` is the id of the campaign, webhook, integration or number that an owner's notice is about, and of the
+    latest text of one about texts; null for others.
     `is_shown` is False for a notice that the user wants by mail only. `mail_at` is the time at which it is mailed
     unless it was read before; null for none, and once it was mailed.
     """

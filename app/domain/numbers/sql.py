@@ -79,7 +79,7 @@ WITH counted AS (
 )
 UPDATE phone_numbers p SET refusals = c.refusals, is_paused = p.is_paused OR c.refusals >= {MOST_REFUSALS}
 FROM counted c WHERE p.id = c.id
-RETURNING p.account_id, p.phone_number, c.refusals >= {MOST_REFUSALS} AND NOT c.was_refused AS is_newly_refused
+RETURNING p.id, p.account_id, p.phone_number, c.refusals >= {MOST_REFUSALS} AND NOT c.was_refused AS is_newly_refused
 """
 """Count the last refusals of numbers; those before a delivery count no more. Pause the numbers with too many."""
 

@@ -68,7 +68,8 @@ async def test_a_number_that_its_carrier_refuses_three_times_in_a_row_sends_noth
     assert (carrier.calls, await OUTBOUND.count(pool), await balance_of(pool)) == (3, 3, 1000)
     assert await PHONE_NUMBERS.only(pool, "is_paused", "refusals") == (True, 3)
     [notice] = await payloads(pool, "owners_notified")
-    assert (notice["kind"], notice["title"]) == ("integration", f"The number {account.phone_number} is paused")
+    assert (notice["kind"], notice["title"]) == ("number", f"The number {account.phone_number} is paused")
+    assert notice["subject_id"] == account.phone_number_id
 
 
 async def test_texts_that_wait_for_such_a_number_fail_without_a_call(

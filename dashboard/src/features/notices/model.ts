@@ -12,6 +12,7 @@ export const KINDS: Record<Kind, string> = {
   automation: 'An automation tells you something',
   webhook: 'A webhook is failing, or was disabled',
   integration: 'An integration has stopped with the key or user that it depends on',
+  number: 'A sending number was paused, because its carrier refuses it',
 };
 
 /** Return the link to the record that a notice is about. */
@@ -23,5 +24,6 @@ export function targetOf({ kind, subject_id, contact_id, conversation }: Notice)
     return subject_id ? { to: '/campaigns/$id', params: { id: subject_id } } : { to: '/campaigns' };
   if (kind === 'webhook' && subject_id) return { to: '/settings/keys/webhooks/$id', params: { id: subject_id } };
   if (kind === 'integration' && subject_id) return { to: '/settings/integrations/$id', params: { id: subject_id } };
+  if (kind === 'number' && subject_id) return { to: '/numbers/$id', params: { id: subject_id } };
   return kind === 'webhook' ? { to: '/settings/keys' } : { to: '/' };
 }
