@@ -59,7 +59,8 @@ async def look_up(unit: UnitOfWork, connections: OpenConnections, key: str, phon
     if known := await _find(connections.pool, *asked, now - LOOKED_UP_FOR):
         return known
     lookup = Lookup(await _ask(opened, key, phone), now)
-    await _keep(connections.pool, *asked, lookup)
+    if _is_definite(lookup.said):
+        await _keep(connections.pool, *asked, lookup)
     return lookup
 
 
@@ -95,6 +96,11 @@ async def _keep(pool: Pool, account_id: int, key: str, phone: str, lookup: Looku
     said = lookup.said
     stated = said.is_valid, said.line_type.value, said.carrier, said.country
     await pool.execute(KEEP, account_id, key, phone, *stated, lookup.at)
+
+
+def _is_definite(said: LookedUpNumber) -> bool:
+    """Return whether an answer is worth keeping: a carrier that could not find the line out may do so later."""
+    return not said.is_valid or said.line_type is not LineType.unknown
 
 
 def _may_use(opened: OpenConnection, account_id: int) -> bool:

@@ -100,6 +100,16 @@ async def test_a_phone_is_looked_up_once_in_30_days(services: Services, account:
     assert await CARRIER_LOOKUPS.count(services) == 1
 
 
+async def test_a_carrier_that_did_not_state_the_kind_of_line_is_asked_again(
+    services: Services, account: Opened, counted: Counter[str]
+) -> None:
+    for _ in range(2):
+        assert (await ask(services, account, "sandbox", "+12025550143")).facts.line_type == "unknown"
+
+    assert counted == {"+12025550143": 2}
+    assert await CARRIER_LOOKUPS.count(services) == 0
+
+
 async def test_a_look_up_of_another_account_is_not_given(
     services: Services, new_account: Callable[..., Any], counted: Counter[str]
 ) -> None:
@@ -129,11 +139,11 @@ async def test_a_look_up_ends_with_its_contact_and_after_30_days(services: Servi
     async with unit_of(services, actor) as unit:
         contact = await contacts.create(unit, {"phone": PHONE})
     await ask(services, account, "sandbox")
-    await ask(services, account, "sandbox", "+12025550143")
+    await ask(services, account, "sandbox", "+447911123457")
 
     async with unit_of(services, actor) as unit:
         await erasure.erase(unit, contact.id)
-    assert await CARRIER_LOOKUPS.read(services, "phone") == ["+12025550143"]
+    assert await CARRIER_LOOKUPS.read(services, "phone") == ["+447911123457"]
 
     await CARRIER_LOOKUPS.age(services, "looked_up_at", days=31)
     await retention.apply(RULES, services.database.pool, services.clock.now())
