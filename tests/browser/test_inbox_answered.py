@@ -5,7 +5,7 @@ from playwright.async_api import Locator, expect
 
 from app.domain.conversations import service as conversations
 from app.domain.onboarding.service import Opened
-from tests.browser.screen import NARROW, Screen, Windows
+from tests.browser.screen import NARROW, QUIET, Screen, Windows
 from tests.browser.test_inbox import cut_replies
 from tests.browser.test_inbox_order import has_sent, sent
 from tests.browser.test_inbox_team import BEN, FIELD, add_colleague, open_thread
@@ -107,6 +107,8 @@ async def test_own_texts_and_an_assignment_need_no_question(windows: Windows, sc
         await conversations.assign(unit, id, ben_id)
     await ann.page.unroute("**/graphql")
     await until(lambda: has_sent(scene, 2))
+    await ann.page.wait_for_function("() => Object.values(localStorage).every(text => !text.includes('cakes'))")
+    await ann.page.evaluate(QUIET)
 
     assert await sent(scene) == [MINE, "And cakes."]
     await expect(log_of(ann).get_by_role("alert")).to_have_count(0)

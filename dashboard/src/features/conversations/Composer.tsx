@@ -1,15 +1,14 @@
 // The field for a reply or a note: what a reply costs is shown while typing, and nothing typed is lost.
 
 import { Button, SegmentedControl, Textarea } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { Suspense, useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { type Conversation, type Message, useMay, useStore } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Cost, Icon, Notice } from '../../ui/index.ts';
+import { Cost, Icon, Notice, part } from '../../ui/index.ts';
 import { restored, useDraft } from './drafts.ts';
 import styles from './inbox.module.css';
 import { HeldUntil, isAnswer } from './HeldUntil.tsx';
-import { NoteField } from './NoteField.tsx';
 import { send } from './outbox.ts';
 import { usePresence } from './presence.ts';
 import { SendLater } from './SendLater.tsx';
@@ -17,6 +16,8 @@ import { Suggest } from './Suggest.tsx';
 import { TemplateMenu } from './TemplateMenu.tsx';
 import { useAnswered } from './useAnswered.ts';
 import { useNames } from './useNames.ts';
+
+const NoteField = part(async () => (await import('./NoteField.tsx')).NoteField);
 
 const LONGEST = 1600;
 const MODES = [
@@ -53,7 +54,9 @@ export function Composer({ conversation, ...shown }: ComposerProps) {
         <SegmentedControl size="xs" mb={8} aria-label="What you write" value={mode} onChange={setMode} data={MODES} />
       )}
       {isNote ? (
-        <NoteField id={id} />
+        <Suspense>
+          <NoteField id={id} />
+        </Suspense>
       ) : (
         <Answer key={conversationId === id ? times : 0} conversation={conversation} {...shown} />
       )}

@@ -1,11 +1,14 @@
 // Sending a text at a later time: its credits are held until then, and it can be canceled.
 
-import { Button, Menu, TextInput } from '@mantine/core';
-import { type FormEvent, useRef, useState } from 'react';
-import { FormDialog, instant, instantIn, Refused, useAct, zoneOf } from '../../ui/index.ts';
+import { Button, Menu } from '@mantine/core';
+import { useRef, useState } from 'react';
+import { Later } from '../../shell/Later.tsx';
+import { dialog, instant, useAct } from '../../ui/index.ts';
 import { ReplyLater } from './mutations.ts';
 import { show } from './outbox.ts';
 import { times } from './SnoozeMenu.tsx';
+
+const SendLaterDialog = dialog(async () => (await import('./SendLaterDialog.tsx')).SendLaterDialog);
 
 interface SendLaterProps {
   id: number;
@@ -32,10 +35,6 @@ export function SendLater({ id, text, permits, onSent }: SendLaterProps) {
     if (sent.reply.message) show(sent.reply.message);
     onSent(text);
   };
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    void send(instantIn(zoneOf(), String(new FormData(event.currentTarget).get('at'))));
-  };
   return (
     <>
       <Menu
@@ -58,23 +57,15 @@ export function SendLater({ id, text, permits, onSent }: SendLaterProps) {
           <Menu.Item onClick={() => setAsked(true)}>At another time…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <FormDialog isOpen={isAsked} onClose={() => setAsked(false)} title="Send later">
-        <form onSubmit={submit}>
-          <TextInput
-            type="datetime-local"
-            max="9999-12-31T23:59"
-            name="at"
-            label="Time"
-            required
-            mb="md"
-            data-autofocus
-          />
-          {act.refusal && <Refused refusal={act.refusal} />}
-          <Button type="submit" fullWidth loading={act.isBusy}>
-            Send at this time
-          </Button>
-        </form>
-      </FormDialog>
+      <Later isWanted={isAsked}>
+        <SendLaterDialog
+          isOpen={isAsked}
+          onClose={() => setAsked(false)}
+          isBusy={act.isBusy}
+          refusal={act.refusal}
+          onChoose={(at) => void send(at)}
+        />
+      </Later>
     </>
   );
 }

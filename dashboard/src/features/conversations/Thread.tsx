@@ -6,10 +6,9 @@ import { useQuery } from 'urql';
 import { changed, type Conversation, type Message, useStore, useViewer } from '../../graphql/index.ts';
 import { Button } from '@mantine/core';
 import { Empty, Failure, Heading, Icon, part, Skeleton, timeIn } from '../../ui/index.ts';
-import { Bubble, WaitingBubble } from './Bubble.tsx';
+import { Bubble } from './Bubble.tsx';
 import { Composer } from './Composer.tsx';
 import { type Entry, EntryLine, useEntries } from './Entries.tsx';
-import { Decision } from './Decision.tsx';
 import styles from './inbox.module.css';
 import { isAnswerOfOthers, outbox, type Waiting } from './outbox.ts';
 import { InboxConversation } from './queries.ts';
@@ -18,6 +17,9 @@ import { useFirstUnread } from './useFirstUnread.ts';
 import { useReading } from './useReading.ts';
 import { useThread } from './useThread.ts';
 import type { View } from './views.ts';
+
+const WaitingBubble = part(async () => (await import('./WaitingBubble.tsx')).WaitingBubble);
+const Decision = part(async () => (await import('./Decision.tsx')).Decision);
 
 /** The person beside the thread is loaded after the texts. */
 const ContactPanel = part(async () => (await import('./ContactPanel.tsx')).ContactPanel);
@@ -66,7 +68,7 @@ export function Thread({ id, view }: { id: number; view: View }) {
           more={thread.more}
           isLoading={thread.isLoading}
         />
-        {conversation.possible_opt_out && <Decision id={id} />}
+        <Suspense>{conversation.possible_opt_out && <Decision id={id} />}</Suspense>
         <Composer
           conversation={conversation}
           writtenAt={thread.messages.findLast(isInbound)?.created_at}
@@ -122,9 +124,11 @@ function Log({ conversation, messages, entries, firstUnread, onChanged, hasMore,
           {entry && <EntryLine entry={entry} onChanged={onChanged} />}
         </div>
       ))}
-      {waiting.map((text) => (
-        <WaitingBubble key={text.key} text={text} />
-      ))}
+      <Suspense>
+        {waiting.map((text) => (
+          <WaitingBubble key={text.key} text={text} />
+        ))}
+      </Suspense>
     </div>
   );
 }
