@@ -1,5 +1,6 @@
 """The inbox of several people: notes, presence, assignment, texts for later, and a suggested reply."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,23 @@ async def test_two_colleagues_see_each_other_leave_notes_and_hand_over_by_keyboa
 
     assert await assignee(scene, account) == ben_id
     assert await MESSAGES.where(direction="outbound").read(scene.services, "body") == []
+
+
+async def test_the_list_shows_the_colleagues_in_each_conversation_and_the_times_in_utc(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await add_colleague(scene, account)
+    await scene.receive("Can I order a cake?")
+    ann, ben = await windows.owner(account), await windows.sign_in(BEN, account.password, NARROW)
+    await ann.open("/inbox")
+    row = ann.page.get_by_role("link", name="Can I order a cake?")
+    await expect(row.locator("time")).to_have_attribute("title", re.compile(r"C[DS]T \(.+Z\)"))
+
+    await open_thread(ben, "Can I order a cake?")
+    await row.get_by_text("Ben Ray is here").wait_for()
+    await until(lambda: types_in_view_of(ben, ann))
+    await row.get_by_text("Ben Ray is typing").wait_for()
+    await ann.check()
 
 
 async def test_a_text_for_tomorrow_waits_and_comes_back_to_the_field_when_it_is_canceled(

@@ -16,13 +16,15 @@ import {
   useViewer,
 } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
-import { Badge, brief, capped, Empty, Failure, Heading, Skeleton } from '../../ui/index.ts';
+import { Badge, brief, capped, Empty, Failure, Heading, instant, Skeleton } from '../../ui/index.ts';
 import { hasDraft } from './drafts.ts';
 import styles from './inbox.module.css';
 import { InboxFilters } from './InboxFilters.tsx';
 import { NewText } from './NewText.tsx';
 import { order } from './order.ts';
+import { type Present, usePresentEverywhere } from './presence.ts';
 import { InboxCounts, inboxListing, waitingListing } from './queries.ts';
+import { useNames } from './useNames.ts';
 import { useSteady } from './useSteady.ts';
 import { filterOf, type InboxSearch, isListed, validated, type View, VIEWS } from './views.ts';
 
@@ -97,6 +99,7 @@ interface RowsProps {
 function Rows({ pages, view }: RowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const { rows, moved, hold, release } = useSteady(pages.rows);
+  const present = usePresentEverywhere();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -120,14 +123,23 @@ function Rows({ pages, view }: RowsProps) {
       <div style={{ position: 'relative', height: virtual.getTotalSize() }}>
         {items.map(({ index, start, key }) => {
           const row = rows[index];
-          return row && <Row key={key} row={row} view={view} top={start} />;
+          const others = present.filter(({ conversationId }) => conversationId === row?.id);
+          return row && <Row key={key} row={row} view={view} top={start} others={others} />;
         })}
       </div>
     </div>
   );
 }
 
-function Row({ row, view, top }: { row: Conversation; view: View; top: number }) {
+interface RowProps {
+  row: Conversation;
+  view: View;
+  top: number;
+  /** The colleagues who are in it. */
+  others: Present[];
+}
+
+function Row({ row, view, top, others }: RowProps) {
   const viewer = useViewer();
   const { id, contact, unread_count, last_message, last_message_at, possible_opt_out, assignee } = row;
   const isDraft = hasDraft(viewer.id, id);
@@ -145,7 +157,7 @@ function Row({ row, view, top }: { row: Conversation; view: View; top: number })
       <span>
         <span className={styles.line}>
           <span className={styles.name}>{contact.label}</span>
-          <time className={styles.soft} dateTime={last_message_at}>
+          <time className={styles.soft} dateTime={last_message_at} title={instant(last_message_at)}>
             {brief(last_message_at)}
           </time>
         </span>
@@ -156,12 +168,24 @@ function Row({ row, view, top }: { row: Conversation; view: View; top: number })
             {last_message?.body}
           </span>
           {possible_opt_out && <Badge kind="warn">Opt-out?</Badge>}
-          {!possible_opt_out && assignee && assignee.id !== viewer.id && (
+          <Others present={others} />
+          {!possible_opt_out && others.length === 0 && assignee && assignee.id !== viewer.id && (
             <span className={styles.soft}>{assignee.first_name || assignee.email.split('@')[0]}</span>
           )}
         </span>
       </span>
     </Link>
+  );
+}
+
+function Others({ present }: { present: Present[] }) {
+  const names = useNames();
+  const shown = present.find(({ isTyping }) => isTyping) ?? present[0];
+  if (!shown) return null;
+  return (
+    <Badge kind={shown.isTyping ? 'warn' : 'plain'}>
+      {`${names(shown.actor)} ${shown.isTyping ? 'is typing' : 'is here'}`}
+    </Badge>
   );
 }
 

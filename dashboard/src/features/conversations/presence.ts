@@ -10,29 +10,35 @@ const REPEAT = 10_000;
 const FORGET = 15_000;
 
 export interface Present {
+  conversationId: number;
   actor: Actor;
   isTyping: boolean;
 }
 
 /** Return who else is in a conversation. */
 export function usePresent(id: number): Present[] {
+  return usePresentEverywhere().filter(({ conversationId }) => conversationId === id);
+}
+
+/** Return who else is in any conversation. */
+export function usePresentEverywhere(): Present[] {
   const viewer = useViewer();
-  const [present, setPresent] = useState<ReadonlyMap<number, Present>>(new Map());
-  const timers = useRef(new Map<number, number>());
+  const [present, setPresent] = useState<ReadonlyMap<string, Present>>(new Map());
+  const timers = useRef(new Map<string, number>());
   useEffect(() => {
     const all = timers.current;
     return () => all.forEach((timer) => window.clearTimeout(timer));
   }, []);
   useUpdates((update) => {
     if (update === 'missed' || update.__typename !== 'PresenceUpdate') return;
-    const { actor, conversation_id, typing } = update;
-    if (conversation_id !== id || !actor?.id || actor.kind !== 'user' || actor.id === viewer.id) return;
-    const who = actor.id;
-    setPresent((old) => new Map(old).set(who, { actor, isTyping: typing }));
-    window.clearTimeout(timers.current.get(who));
+    const { actor, conversation_id: conversationId, typing } = update;
+    if (!conversationId || !actor?.id || actor.kind !== 'user' || actor.id === viewer.id) return;
+    const place = `${conversationId} ${actor.id}`;
+    setPresent((old) => new Map(old).set(place, { conversationId, actor, isTyping: typing }));
+    window.clearTimeout(timers.current.get(place));
     timers.current.set(
-      who,
-      window.setTimeout(() => setPresent((old) => new Map([...old].filter(([key]) => key !== who))), FORGET),
+      place,
+      window.setTimeout(() => setPresent((old) => new Map([...old].filter(([key]) => key !== place))), FORGET),
     );
   });
   return [...present.values()];
