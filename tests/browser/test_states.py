@@ -234,6 +234,14 @@ async def test_a_member_is_told_which_scope_a_page_needs_and_meets_no_refusal_on
     await screen.heading("Hello, Ben").wait_for()
 
 
+async def test_a_member_is_told_who_can_open_a_page(windows: Windows, scene: Scene, account: Opened):
+    await add_colleague(scene, account)
+    screen = await windows.sign_in(BEN, account.password)
+    await screen.open("/settings/company")
+    await screen.sees("An owner of the account can open it, or change your role.")
+    await screen.sees(f"Owners: {account.email}.")
+
+
 async def pages_of(screen: Screen, ids: Mapping[str, int]) -> Mapping[str, str]:
     """Return the addresses of all pages, in their order."""
     return dict(sorted(addresses(await screen.page.evaluate(ROUTES), ids).items()))

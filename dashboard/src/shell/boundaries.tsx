@@ -3,7 +3,10 @@
 import { Button } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
-import { Empty, Page, reload } from '../ui/index.ts';
+import { Suspense } from 'react';
+import { Empty, Page, part, reload } from '../ui/index.ts';
+
+const Owners = part(async () => (await import('./Owners.tsx')).Owners);
 
 export function Missing() {
   return (
@@ -18,7 +21,10 @@ export function Forbidden({ scope }: { scope: string }) {
     <Page title="Not for your role">
       <Empty action={<Link to="/">Go to the first page</Link>}>
         This page needs the scope {scope}, which your role does not have. An owner of the account can open it, or change
-        your role.
+        your role.{' '}
+        <Suspense>
+          <Owners />
+        </Suspense>
       </Empty>
     </Page>
   );
