@@ -14,6 +14,7 @@ from app.domain.onboarding.service import Opened
 from app.services import Services
 from app.settings.payments import OfferedPlan
 from tests.browser.screen import QUIET, Screen, Shelf, Windows
+from tests.browser.test_refusals import refuse, told
 from tests.factories.accounts import USERS
 from tests.factories.billing import BALANCE_ALERTS, PAYMENTS, balance_of, debit_at
 from tests.factories.campaigns import CAMPAIGN_RECIPIENTS, CAMPAIGNS
@@ -123,6 +124,17 @@ async def test_credits_are_requested_of_the_operator_and_a_warning_is_set_by_key
     await screen.sees("The balance is below the threshold of the warning.")
     await screen.check()
     assert await BALANCE_ALERTS.only(services, "threshold") == 1500
+
+
+async def test_a_payment_method_that_was_not_loaded_is_loaded_on_request(online: Windows, account: Opened):
+    screen = await online.owner(account)
+    await screen.open("/settings/profile")
+    await refuse(screen.page, "BillingMethod")
+    await screen.go("/billing")
+    await told(screen)
+    await screen.page.unroute("**/graphql")
+    await screen.press("Try again")
+    await screen.sees("No payment method is saved: the first payment saves one.")
 
 
 async def test_credits_are_paid_on_the_page_of_the_provider_and_a_plan_begins_and_ends(

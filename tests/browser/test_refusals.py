@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route
 
 from app.domain.onboarding.service import Opened
+from app.domain.segments import service as segments
 from tests.browser.screen import Screen, Windows
 from tests.browser.test_inbox_team import open_thread
 from tests.factories.contacts import CONTACTS
@@ -85,3 +86,24 @@ async def test_a_refused_page_of_consent_says_so(windows: Windows, scene: Scene,
     await refuse(screen.page, "ContactsEvidence")
     await screen.press("Page to print")
     await told(screen)
+
+
+async def test_a_part_that_was_refused_while_its_page_was_loaded_is_loaded_on_request(
+    windows: Windows, scene: Scene, account: Opened
+):
+    await scene.receive("Hello?")
+    async with scene.unit() as unit:
+        segment = await segments.create(unit, "VIPs", {"field": "tags", "op": "has_none", "value": ["vip"]})
+    contact_id = await CONTACTS.only(scene.services, "id")
+    screen = await windows.owner(account)
+    await screen.open("/settings/profile")
+    for path, operation, loaded in (
+        (f"/contacts/{contact_id}", "ContactExplained", "Passed:"),
+        (f"/segments/{segment.id}", "SegmentPreviewed", "1 can be texted"),
+    ):
+        await refuse(screen.page, operation)
+        await screen.go(path)
+        await told(screen)
+        await screen.page.unroute("**/graphql")
+        await screen.press("Try again")
+        await screen.sees(loaded)

@@ -86,11 +86,11 @@ function PayLink({ url }: { url?: string | null }) {
 }
 
 function Method() {
-  const [{ data, error }] = useQuery({ query: BillingMethod, requestPolicy: 'cache-and-network' });
+  const [{ data, error }, again] = useQuery({ query: BillingMethod, requestPolicy: 'cache-and-network' });
   const mayPay = useMay('billing:write');
   const portal = useAct(OpenPortal);
   const method = data?.payment_method;
-  if (error && !data) return <Failure error={error} />;
+  if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />;
   if (!method) return <Skeleton rows={1} />;
   const { is_configured, kind, brand, last_four, expires_month, expires_year } = method;
   const card = [

@@ -11,7 +11,7 @@ const KINDS: Record<string, Kind> = { passed: 'good', deferred: 'warn', refused:
 
 export function Explanation({ id }: { id: number }) {
   const [purpose, setPurpose] = useState('reply');
-  const [{ data, error }] = useQuery({
+  const [{ data, error }, again] = useQuery({
     query: ContactExplained,
     variables: { contact_id: id, is_promotional: purpose === 'promotional' },
     requestPolicy: 'cache-and-network',
@@ -30,7 +30,7 @@ export function Explanation({ id }: { id: number }) {
           { value: 'promotional', label: 'A promotion' },
         ]}
       />
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />}
       {!found && !error && <Skeleton rows={4} />}
       {found && (
         <>

@@ -11,7 +11,7 @@ import styles from './segments.module.css';
 export function People({ tree }: { tree: Group }) {
   const isDone = isComplete(tree);
   const settled = useSettled(JSON.stringify(filterOf(tree)));
-  const [{ data, error, fetching }] = useQuery({
+  const [{ data, error, fetching }, again] = useQuery({
     query: SegmentPreviewed,
     variables: { filter: JSON.parse(settled) },
     pause: !isDone,
@@ -24,7 +24,9 @@ export function People({ tree }: { tree: Group }) {
       {isDone && error && isInvalid(error) && (
         <p className={styles.soft}>Correct the conditions to see the contacts of the segment.</p>
       )}
-      {isDone && error && !isInvalid(error) && <Failure error={error} />}
+      {isDone && error && !isInvalid(error) && (
+        <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />
+      )}
       {isDone && !error && !preview && <Skeleton rows={3} />}
       {isDone && !error && preview && (
         <div aria-live="polite" aria-busy={fetching}>
