@@ -25,6 +25,7 @@ export function EarlierImports({ shown }: { shown?: number }) {
   });
   const jobs = data?.jobs.nodes.filter(({ id, kind }) => kind === 'import_contacts' && id !== shown) ?? [];
   const uploads = files.data?.uploads ?? [];
+  if (!(data || error) || !(files.data || files.error)) return null; // one after the other, they would move
   return (
     <>
       {error && !data && <Failure error={error} retry={() => again({ requestPolicy: 'network-only' })} />}

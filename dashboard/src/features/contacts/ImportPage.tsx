@@ -39,7 +39,7 @@ export function ImportPage() {
           </p>
         </>
       )}
-      <EarlierImports shown={job} />
+      {(job || !uploadId) && <EarlierImports shown={job} />}
     </Page>
   );
 }
