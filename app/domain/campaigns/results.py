@@ -9,13 +9,13 @@ from sqlalchemy import func, null, select, union_all
 
 from app.domain.campaigns import queries
 from app.domain.campaigns.models import Recipient, RecipientCount, RecipientState
-from app.domain.campaigns.reasons import BEFORE_CALL
+from app.domain.campaigns.reasons import BEFORE_CALL, DEFERRED
 from app.domain.consent import quoted_replies
 from app.domain.contacts.events import NewOptOut
 from app.domain.events.reactions import Batch, OutboxEvent, Reaction
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages import sql as messages
-from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent, NewMessage
+from app.domain.messages.events import MessageAccepted, MessageDelivered, MessageFailed, MessageSent, NewMessage
 from app.domain.messages.failures import OwnCode
 from app.domain.messages.models import Message, MessageStatus
 
@@ -40,6 +40,17 @@ UPDATE campaign_recipients r SET state = a.new_state, reason = a.new_reason, sen
   credits = CASE WHEN a.new_state IN ('failed', 'suppressed', 'canceled') THEN 0 ELSE r.credits END
 FROM applied a WHERE r.campaign_id = a.campaign_id AND r.id = a.id RETURNING r.id
 """
+PUT_OFF = f"""
+WITH waiting AS (
+  SELECT r.campaign_id, r.id FROM campaign_recipients r {messages.join("r.message_id")}
+  WHERE r.message_id = ANY($1::bigint[]) AND r.state = 'sent' AND m.status = 'pending'
+  ORDER BY r.id FOR NO KEY UPDATE OF r
+)
+UPDATE campaign_recipients r SET state = 'claimed', reason = '{DEFERRED}'
+FROM waiting w WHERE r.campaign_id = w.campaign_id AND r.id = w.id RETURNING r.id
+"""
+"""Let the recipients of texts that left, and that wait again, be claimed: a cancellation ends their texts too."""
+
 NOTE_ANSWERS = """
 WITH answered AS (
   SELECT DISTINCT ON (latest.id) latest.campaign_id, latest.id, a.replied_at, a.opted_out_at
@@ -67,10 +78,21 @@ class Change(NamedTuple):
 
 
 async def follow(batch: Batch) -> None:
-    """Change the recipients of the messages that were sent, delivered or failed."""
+    """Change the recipients of the messages that were sent, delivered or failed, or that wait again."""
+    has_changed = await _follow_results(batch)
+    if await _put_off(batch) or has_changed:
+        batch.notify(TOPIC)
+
+
+async def _put_off(batch: Batch) -> bool:
+    ids = [event.payload["message_id"] for event in batch.events if event.name == MessageAccepted.name]
+    return bool(ids) and bool(await batch.connection.fetch(PUT_OFF, ids))
+
+
+async def _follow_results(batch: Batch) -> bool:
     events = [event for event in batch.events if event.name in STATES and "message_id" in event.payload]
     if not events:
-        return
+        return False
     failed = [event.payload["message_id"] for event in events if event.name == MessageFailed.name]
     rows = await batch.connection.fetch(FIND_FAILED, failed) if failed else []
     changes = find_changes(events, {row["message_id"]: row["error_code"] for row in rows})
@@ -82,8 +104,7 @@ async def follow(batch: Batch) -> None:
         [change.left_at for change in changes.values()],
         [change.ended_at for change in changes.values()],
     )
-    if applied:
-        batch.notify(TOPIC)
+    return bool(applied)
 
 
 def find_changes(events: Sequence[OutboxEvent], codes: Mapping[int, str | None]) -> dict[int, Change]:

@@ -110,6 +110,7 @@ class OutboundEvent(Event):
 class MessageAccepted(OutboundEvent):
     """A text of a conversation was accepted: a reply of a person, or an answer to STOP, START or HELP.
 
+    Or a text that had left waits again, because its carrier refused it for the day or for the hour.
     It is a live update only, not offered to subscribers. Other texts are shown when they have left.
     """
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from app.domain.carriers.carrier import Charge, FailureCode, Receipt, ReceiptStatus
 from app.domain.kernel.events import Event, timestamp
 from app.domain.messages import failures
-from app.domain.messages.events import MessageDelivered, MessageFailed, MessageSent
+from app.domain.messages.events import MessageAccepted, MessageDelivered, MessageFailed, MessageSent
 from app.domain.messages.models import MessageStatus
 
 UNSETTLED = (MessageStatus.pending, MessageStatus.sent)
@@ -127,6 +127,7 @@ class ReportedMessage:
         self._keep_words(receipt)
         self.status, self.unconfirmed, self.is_put_off = MessageStatus.pending, False, True
         self.provider_message_id, self.sent_at, self.carrier_error = None, None, self.row.carrier_error
+        self.events.append(MessageAccepted(**self._keys()))
 
     def presume_sent(self, now: datetime) -> None:
         """Mark the message sent without the confirmation of its carrier."""
