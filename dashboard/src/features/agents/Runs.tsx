@@ -1,8 +1,7 @@
 // Every decision of an agent, with the rules that it passed and the one that fired.
 
 import { Select } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { usePages, useUpdates } from '../../graphql/index.ts';
 import { Badge, Empty, Failure, More, Skeleton, Time, words } from '../../ui/index.ts';
 import styles from './agents.module.css';
@@ -14,8 +13,12 @@ type Outcome = NonNullable<Run['outcome']>;
 
 const CHOICES = Object.entries(OUTCOMES).map(([value, { word }]) => ({ value, label: word }));
 
+const route = getRouteApi('/agents/$id');
+
 export function Runs({ agent_id }: { agent_id: number }) {
-  const [outcome, setOutcome] = useState<string | null>(null);
+  const wanted = route.useSearch({ select: (search) => search.outcome });
+  const navigate = route.useNavigate();
+  const outcome = CHOICES.find(({ value }) => value === wanted)?.value ?? null;
   const pages = usePages(runsListing, { agent_id, outcome: outcome as Outcome | null });
   useUpdates((update) => {
     if (update === 'missed' || update.__typename === 'AgentUpdate') pages.refresh();
@@ -31,7 +34,9 @@ export function Runs({ agent_id }: { agent_id: number }) {
         clearButtonProps={{ 'aria-label': 'All results' }}
         data={CHOICES}
         value={outcome}
-        onChange={setOutcome}
+        onChange={(next) =>
+          void navigate({ search: { tab: 'runs', outcome: next ?? undefined }, replace: true, resetScroll: false })
+        }
       />
       {pages.error && <Failure error={pages.error} retry={pages.refresh} />}
       {pages.rows.length === 0 && pages.isLoading && <Skeleton />}

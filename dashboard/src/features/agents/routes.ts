@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
+import { filterIn } from '../../shell/filter.ts';
 import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 import { type Tab, TABS } from './tabs.ts';
@@ -17,7 +18,10 @@ const one = createRoute({
   path: 'agents/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  validateSearch: ({ tab }: Record<string, unknown>): { tab?: Tab } => ({ tab: TABS.find((each) => each === tab) }),
+  validateSearch: ({ tab, outcome }: Record<string, unknown>): { tab?: Tab; outcome?: string } => ({
+    tab: TABS.find((each) => each === tab),
+    outcome: filterIn(outcome),
+  }),
   component: page(() => import('./AgentPage.tsx'), 'AgentPage'),
 });
 

@@ -1,8 +1,7 @@
 // The runs of an automation: each condition with the value that the contact had, and the result of each action.
 
 import { Button, Select } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { usePages } from '../../graphql/index.ts';
 import { Badge, Empty, Failure, type Kind, More, Skeleton, Time, words } from '../../ui/index.ts';
 import styles from './automations.module.css';
@@ -18,8 +17,12 @@ const OUTCOMES: Record<Run['results'][number]['outcome'], Kind> = {
   refused: 'bad',
 };
 
+const route = getRouteApi('/automations/$id');
+
 export function Runs({ automation_id }: { automation_id: number }) {
-  const [status, setStatus] = useState<string | null>(null);
+  const wanted = route.useSearch({ select: (search) => search.status });
+  const navigate = route.useNavigate();
+  const status = CHOICES.find(({ value }) => value === wanted)?.value ?? null;
   const pages = usePages(runsListing, { automation_id, status: status as Run['status'] | null });
   return (
     <>
@@ -32,7 +35,9 @@ export function Runs({ automation_id }: { automation_id: number }) {
           clearButtonProps={{ 'aria-label': 'All states' }}
           data={CHOICES}
           value={status}
-          onChange={setStatus}
+          onChange={(next) =>
+            void navigate({ search: { status: next ?? undefined }, replace: true, resetScroll: false })
+          }
         />
         <Button variant="default" loading={pages.isLoading} onClick={pages.refresh}>
           Refresh

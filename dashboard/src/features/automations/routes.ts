@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
+import { filterIn } from '../../shell/filter.ts';
 import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
@@ -28,7 +29,10 @@ const one = createRoute({
   path: 'automations/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
-  validateSearch: ({ tab }: Record<string, unknown>): { tab?: Tab } => ({ tab: tab === 'edit' ? tab : undefined }),
+  validateSearch: ({ tab, status }: Record<string, unknown>): { tab?: Tab; status?: string } => ({
+    tab: tab === 'edit' ? tab : undefined,
+    status: filterIn(status),
+  }),
   component: page(() => import('./AutomationPage.tsx'), 'AutomationPage'),
 });
 

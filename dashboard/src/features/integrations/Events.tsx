@@ -1,8 +1,7 @@
 // The events that came: what each did, or why it failed, with its body; a failed one is applied again.
 
 import { Button, Select } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { usePages } from '../../graphql/index.ts';
 import {
   Badge,
@@ -28,8 +27,14 @@ const MARKS: Record<IntegrationEvent['status'], Kind> = {
   failed: 'bad',
 };
 
+const CHOICES = Object.keys(MARKS).map((value) => ({ value, label: words(value) }));
+
+const route = getRouteApi('/settings/integrations/$id');
+
 export function Events({ integration_id, onChanged }: { integration_id: number; onChanged: () => void }) {
-  const [status, setStatus] = useState<string | null>(null);
+  const wanted = route.useSearch({ select: (search) => search.status });
+  const navigate = route.useNavigate();
+  const status = CHOICES.find(({ value }) => value === wanted)?.value ?? null;
   const pages = usePages(eventsListing, { integration_id, status: status as IntegrationEvent['status'] | null });
   const refresh = () => {
     pages.refresh();
@@ -44,9 +49,11 @@ export function Events({ integration_id, onChanged }: { integration_id: number; 
           w={160}
           clearable
           clearButtonProps={{ 'aria-label': 'All events' }}
-          data={Object.keys(MARKS).map((value) => ({ value, label: words(value) }))}
+          data={CHOICES}
           value={status}
-          onChange={setStatus}
+          onChange={(next) =>
+            void navigate({ search: { status: next ?? undefined }, replace: true, resetScroll: false })
+          }
         />
         <Button variant="default" loading={pages.isLoading} onClick={refresh}>
           Refresh

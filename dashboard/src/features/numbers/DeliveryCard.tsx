@@ -1,7 +1,7 @@
 // The delivery rates of the texts of a number, by the group that a person chooses.
 
 import { Select } from '@mantine/core';
-import { useState } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Card, count, Failure, percent, Skeleton, Table } from '../../ui/index.ts';
 import { type Rate, Rates } from './queries.ts';
@@ -15,10 +15,12 @@ const GROUPS = [
   { value: 'hour', label: 'by hour of the day (UTC)' },
 ] as const;
 
-type Group = (typeof GROUPS)[number]['value'];
+const route = getRouteApi('/numbers/$id');
 
 export function DeliveryCard({ id }: { id: number }) {
-  const [by, setBy] = useState<Group>('carrier');
+  const wanted = route.useSearch({ select: (search) => search.by });
+  const navigate = route.useNavigate();
+  const by = GROUPS.find(({ value }) => value === wanted)?.value ?? 'carrier';
   const [{ data, error }, again] = useQuery({
     query: Rates,
     variables: { id, by, days: DAYS },
@@ -34,7 +36,7 @@ export function DeliveryCard({ id }: { id: number }) {
         allowDeselect={false}
         data={[...GROUPS]}
         value={by}
-        onChange={(value) => setBy(value ?? 'carrier')}
+        onChange={(next) => void navigate({ search: { by: next ?? undefined }, replace: true, resetScroll: false })}
       />
       {error && <Failure error={error} retry={again} />}
       {!rows && !error && <Skeleton rows={2} />}

@@ -1,4 +1,5 @@
 import { createRoute } from '@tanstack/react-router';
+import { filterIn } from '../../shell/filter.ts';
 import { page } from '../../shell/page.ts';
 import { root } from '../../shell/root.ts';
 
@@ -16,6 +17,7 @@ const one = createRoute({
   path: 'numbers/$id',
   staticData,
   params: { parse: ({ id }) => ({ id: Number.parseInt(id, 10) || 0 }), stringify: ({ id }) => ({ id: String(id) }) },
+  validateSearch: ({ by }: Record<string, unknown>): { by?: string } => ({ by: filterIn(by) }),
   component: page(() => import('./NumberPage.tsx'), 'NumberPage'),
 });
 
