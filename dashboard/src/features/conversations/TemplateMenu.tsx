@@ -2,12 +2,14 @@
 
 import { Button, Combobox, useCombobox } from '@mantine/core';
 import { useState } from 'react';
-import { type Client, useClient, useQuery } from 'urql';
-import { refusalOf, useMay } from '../../graphql/index.ts';
+import { useClient, useQuery } from 'urql';
+import { useMay } from '../../graphql/index.ts';
 import { useKeys } from '../../shell/keys.ts';
 import { useSettled } from '../../ui/index.ts';
 import styles from './inbox.module.css';
-import { ComposerTemplates, TemplateFilled } from './queries.ts';
+import { ComposerTemplates } from './queries.ts';
+
+const refuse = () => ({ body: undefined, problem: 'The code of this part of the page could not be loaded.' });
 
 interface TemplateMenuProps {
   contact: { id: number; label: string };
@@ -33,8 +35,9 @@ export function TemplateMenu({ contact, onChoose }: TemplateMenuProps) {
   const choose = async (value: string) => {
     menu.closeDropdown();
     const body = found.find(({ id }) => String(id) === value)?.body ?? '';
+    const { fillIn } = await import('./filling.ts').catch(() => ({ fillIn: refuse }));
     const filled = await fillIn(client, body, contact);
-    setProblem(filled.problem);
+    setProblem(filled.problem ?? '');
     if (filled.body) onChoose(filled.body);
   };
   return (
@@ -71,15 +74,4 @@ export function TemplateMenu({ contact, onChoose }: TemplateMenuProps) {
       </Combobox>
     </>
   );
-}
-
-/** Return the text of a template for a contact, without a text where that is refused; `problem` tells what to know. */
-async function fillIn(client: Client, body: string, contact: TemplateMenuProps['contact']) {
-  if (!body.includes('{')) return { body, problem: '' };
-  const variables = { body, contact_id: contact.id };
-  const { data, error } = await client.query(TemplateFilled, variables, { requestPolicy: 'network-only' }).toPromise();
-  if (error) return { problem: refusalOf(error).text };
-  const { body: filled, missing = [] } = data?.preview_text ?? {};
-  const problem = missing.length > 0 ? `Not known of ${contact.label}: ${missing.join(', ')}` : '';
-  return { body: filled, problem };
 }

@@ -225,12 +225,3 @@ export const ComposerTemplates = graphql(`
     }
   }
 `);
-
-export const TemplateFilled = graphql(`
-  query ComposerTemplateFilled($body: String!, $contact_id: BigInt!) {
-    preview_text(body: $body, contact_id: $contact_id) {
-      body
-      missing
-    }
-  }
-`);
