@@ -29,13 +29,15 @@ class StripePeer:
     """Customers, Checkout sessions, payments, plans, refunds and disputes; every change makes an event.
 
     `events` are the bodies of all events in the order in which they happened. `failures` is the number of requests that
-    are answered with 500. `before` is called with the parts of the path before a request is answered.
+    are answered with 500. While `refusal` is set, every request is answered with it, a status and a message. `before`
+    is called with the parts of the path before a request is answered.
     """
 
     def __init__(self) -> None:
         self.objects: dict[str, Json] = {}
         self.events: list[bytes] = []
         self.failures = 0
+        self.refusal: tuple[int, str] | None = None
         self.requests = 0
         self.before: Callable[[str, list[str]], object] = lambda _, __: None
         self._answers: dict[str, tuple[bytes, int, bytes]] = {}
@@ -166,9 +168,8 @@ class StripePeer:
     def answer(self, method: str, address: str, body: bytes, key: str | None) -> tuple[int, bytes]:
         """Answer a request; a repetition with the same key gets the same answer, another request with it an error."""
         self.requests += 1
-        if self.failures:
-            self.failures -= 1
-            return _error(500, "api_error", "The peer fails.")
+        if refused := self._refuse():
+            return refused
         if key in self._answers:
             before, status, answered = self._answers[key]
             return (status, answered) if before == body else _error(400, "idempotency_error", "Other parameters.")
@@ -189,6 +190,12 @@ class StripePeer:
         if key:
             self._answers[key] = (body, *answer)
         return answer
+
+    def _refuse(self) -> tuple[int, bytes] | None:
+        if self.failures:
+            self.failures -= 1
+            return _error(500, "api_error", "The peer fails.")
+        return _error(self.refusal[0], "invalid_request_error", self.refusal[1]) if self.refusal else None
 
     def _find_missing(self, method: str, names: list[str]) -> str | None:
         """Return the id of an object that does not exist, or of a subscription that was canceled before."""

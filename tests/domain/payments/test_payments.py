@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from app.domain.billing import service as billing
 from app.domain.kernel.errors import Conflict, InvalidInput, Unavailable
@@ -285,6 +286,28 @@ async def test_an_event_is_refused_unsigned_and_asked_for_again_while_stripe_fai
         await payments.receive(body, peer.sign(body))
     assert await booked(services) == []
 
+    await payments.receive(body, peer.sign(body))
+    assert await booked(services) == [("purchase", 500)]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_an_invalid_key_of_stripe_is_logged_and_neither_shown_to_tenants_nor_the_end_of_an_event(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, status: int
+) -> None:
+    peer.pay(await buy(act, payments, 500))
+    body = peer.events[-1]
+    peer.refusal = status, "The key sk_live_****1234 is invalid, or has too few permissions."
+
+    with capture_logs() as logs:
+        with pytest.raises(Unavailable):
+            await payments.receive(body, peer.sign(body))
+        with pytest.raises(Unavailable) as shown:
+            await buy(act, payments, 600)
+
+    assert "sk_live" not in str(shown.value)
+    assert [(each["event"], each["log_level"]) for each in logs] == [("payment_provider_misconfigured", "warning")] * 2
+    assert await PAYMENTS.count(services) == 1
+    peer.refusal = None
     await payments.receive(body, peer.sign(body))
     assert await booked(services) == [("purchase", 500)]
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -124,6 +125,49 @@ async def test_a_page_that_expired_after_a_declined_card_is_an_expired_payment(
 
     assert await PAYMENTS.read(services, "status", "look_at") == [("expired", None)]
     assert await booked(services) == []
+
+
+@pytest.mark.parametrize("refusal", [None, (401, "Invalid API Key provided: sk_live_****1234")])
+async def test_a_payment_whose_last_look_had_no_answer_is_looked_at_again_until_it_has_one(
+    act: OpenUnit,
+    payments: Payments,
+    peer: StripePeer,
+    services: Services,
+    moving: Moving,
+    refusal: tuple[int, str] | None,
+) -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    payments = replace(payments, warn=lambda case, **facts: told.append((case, facts)))
+    url = await buy(act, payments, 500)
+    peer.pay(url)
+    peer.failures, peer.refusal = (0 if refusal else 3), refusal
+
+    moving.move(days=8)
+    assert await look(services, payments) == 1
+    assert await booked(services) == []
+    assert [(case, facts["reference"]) for case, facts in told] == [("payment_not_looked_up", url.rpartition("/")[2])]
+    peer.refusal = None
+    moving.move(days=1)
+    await look(services, payments)
+
+    assert await booked(services) == [("purchase", 500)]
+    assert await PAYMENTS.read(services, "status", "look_at") == [("paid", None)]
+
+
+async def test_a_payment_that_stripe_does_not_have_is_logged_and_no_longer_looked_at_after_a_week(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    told: list[str] = []
+    payments = replace(payments, warn=lambda case, **_: told.append(case))
+    peer.forget((await buy(act, payments, 500)).rpartition("/")[2])
+
+    moving.move(days=6)
+    await look(services, payments)
+    moving.move(days=7)
+    await look(services, payments)
+
+    assert told == ["payment_not_looked_up"] * 2
+    assert await PAYMENTS.read(services, "status", "look_at") == [("pending", None)]
 
 
 async def test_the_portal_opens_after_the_first_purchase(

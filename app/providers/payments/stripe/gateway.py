@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 from app.domain.kernel.errors import Unavailable
 from app.domain.payments.gateway import (
     Card,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from stripe import Invoice, PaymentIntent, PaymentMethod, StripeClient, Subscription
 
 T = TypeVar("T")
+log = structlog.get_logger(__name__)
 
 API_VERSION = "2026-10-28.endive"
 """The version of the API whose objects this module reads."""
@@ -275,10 +278,14 @@ class Stripe:
 
 
 def _attempt(act: Callable[[], T]) -> T:
+    """Call the SDK, with its errors as ours. One about the key is for the operator: the caller cannot mend it."""
     import stripe
 
     try:
         return act()
+    except (stripe.AuthenticationError, stripe.PermissionError) as error:
+        log.warning("payment_provider_misconfigured", provider="stripe", reason=error.user_message)
+        raise Unavailable() from None
     except (stripe.APIConnectionError, stripe.RateLimitError):
         raise Unavailable() from None
     except stripe.StripeError as error:
