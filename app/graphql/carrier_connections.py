@@ -19,7 +19,7 @@ from app.domain.numbers import senders
 from app.domain.numbers.senders import ImportedNumbers, NewNumber
 from app.graphql.carrier_health import CarrierHealth, of_connections
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.directives import ASKS_ANOTHER_SERVICE, Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.loading import Load
 from app.graphql.core.overlap import OverlapHours
@@ -176,6 +176,7 @@ class CarrierConnectionQuery:
         graphql_type=CarrierCheck | None,
         description="The answer of the carrier to whether it accepts a connection; null beside an error.",
         directives=guarded("numbers:write", "not_found", *ASKED),
+        metadata=ASKS_ANOTHER_SERVICE,
     )
     async def carrier_connection_check(self, info: Info, id: ConnectionId) -> CarrierCheck:
         """Ask the carrier about a connection."""

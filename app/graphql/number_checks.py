@@ -10,7 +10,7 @@ from app.domain.contacts.number_checks import MAX_CHECKED, CheckSource
 from app.domain.kernel import phone as phones
 from app.domain.kernel.phone import Confidence, LineType, NumberValidation
 from app.graphql.core.context import Info, row_of
-from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.directives import ASKS_ANOTHER_SERVICE, Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.scalars import BigInt
 
@@ -155,6 +155,7 @@ class NumberCheckQuery:
             "carrier_connection_refused",
             "carrier_unreachable",
         ),
+        metadata=ASKS_ANOTHER_SERVICE,
     )
     async def carrier_lookup(
         self,

@@ -13,7 +13,7 @@ from app.domain.payments import gateway, models, money, queries, service
 from app.domain.payments.models import PaymentStatus, PlanStatus
 from app.graphql.actors import Actor, actor_of
 from app.graphql.core.context import Info
-from app.graphql.core.directives import Constraint, guarded
+from app.graphql.core.directives import ASKS_ANOTHER_SERVICE, Constraint, guarded
 from app.graphql.core.enums import describe
 from app.graphql.core.paging import After, Before, Connection, First, Last, Offset, window
 from app.graphql.core.scalars import BigInt
@@ -222,6 +222,7 @@ class PaymentQuery:
     @strawberry.field(
         description="The saved payment method of the account, as the payment provider has it.",
         directives=guarded("billing:read", "payment_refused", "unavailable"),
+        metadata=ASKS_ANOTHER_SERVICE,
     )
     async def payment_method(self, info: Info) -> PaymentMethod | None:
         """Return the payment method."""

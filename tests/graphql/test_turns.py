@@ -10,12 +10,16 @@ from sqlalchemy.pool import QueuePool
 
 from app.domain.accounts.scopes import ALL
 from app.domain.kernel.errors import Unavailable
-from app.domain.kernel.unit_of_work import Actor
+from app.domain.kernel.unit_of_work import Actor, open_unit
 from app.domain.onboarding.service import Opened
+from app.domain.payments.gateway import Card
+from app.domain.payments.settlement import keep_customer
 from app.graphql.execution.documents import prepare
 from app.graphql.execution.execute import Executor, Run
 from app.graphql.execution.plans import PART
 from app.graphql.execution.turns import (
+    ASKING_RUNNING,
+    ASKING_SHARE,
     LARGE_RUNNING,
     LARGE_SHARE,
     LARGE_UNITS,
@@ -29,6 +33,7 @@ from app.graphql.execution.turns import (
 from app.main import rest_operations
 from app.services import Services
 from tests.factories.contacts import add_contacts
+from tests.factories.payments import Till
 from tests.waiting import PATIENCE_SECONDS, until, within
 
 QUERY, MUTATION, SUBSCRIPTION = OperationType.QUERY, OperationType.MUTATION, OperationType.SUBSCRIPTION
@@ -48,6 +53,18 @@ async def test_concurrent_queries_are_limited_and_mutations_do_not_wait_for_them
         with pytest.raises(Unavailable):
             await stack.enter_async_context(turns.take(QUERY, units, OTHER))
         await stack.enter_async_context(turns.take(MUTATION, units, OTHER))
+
+
+@pytest.mark.parametrize("units", [1, LARGE_UNITS])
+async def test_queries_that_wait_for_another_service_hold_no_place_of_the_others(units: int) -> None:
+    turns = Turns(patience=0.01)
+    async with AsyncExitStack() as stack:
+        for account_id in range(ASKING_RUNNING):
+            await stack.enter_async_context(turns.take(QUERY, units, account_id, asks_others=True))
+
+        with pytest.raises(Unavailable):
+            await stack.enter_async_context(turns.take(QUERY, units, OTHER, asks_others=True))
+        await stack.enter_async_context(turns.take(QUERY, units, OTHER))
 
 
 @pytest.mark.parametrize(
@@ -174,6 +191,55 @@ async def test_a_large_answer_of_a_plan_is_made_with_pauses(services: Services, 
 
     assert [each["phone"] for each in answer.value["nodes"]] == [f"+1202555{n:04d}" for n in reversed(range(100))]
     assert turns.pauses >= 100 // PART
+
+
+class Hanging(Till):
+    """A payment provider that answers after `answers` is set."""
+
+    def __init__(self) -> None:
+        self.asked, self.answers = 0, asyncio.Event()
+
+    async def find_card(self, customer: str) -> Card | None:
+        self.asked += 1
+        await within("the answer", self.answers.wait())
+        return await super().find_card(customer)
+
+
+async def test_other_queries_are_answered_while_some_wait_for_the_payment_provider(
+    services: Services, actor: Actor
+) -> None:
+    provider, patience = Hanging(), 2 * PATIENCE_SECONDS
+    services = replace(services, payments=replace(services.payments, gateway=provider))
+    executor = Executor(services, _turns=Turns(patience))
+    async with open_unit(services.database.sessions, actor, services.clock, services.notify) as unit:
+        await keep_customer(unit, provider.name, "customer")
+    method = Run(prepare("{ payment_method { brand } }"), {}, actor)
+
+    async with asyncio.TaskGroup() as tasks:
+        asking = [tasks.create_task(executor.run(method)) for _ in range(SMALL_SHARE)]
+        await until(lambda: provider.asked == ASKING_SHARE)
+        found, _ = await within("the other query", executor.run(Run(prepare("{ balance { balance } }"), {}, actor)))
+        provider.answers.set()
+
+    assert found.errors is None
+    assert [done.result()[0].data for done in asking] == [{"payment_method": {"brand": "visa"}}] * SMALL_SHARE
+
+
+@pytest.mark.parametrize(
+    ("asks", "query"),
+    [
+        (True, "{ payment_method { brand } }"),
+        (True, '{ carrier_lookup(phone: "+12025550143") { carrier } }'),
+        (True, "{ carrier_connection_check(id: 1) { connection { id } } }"),
+        (True, "query { balance { balance } ...Paid } fragment Paid on Query { payment_method { brand } }"),
+        (False, "{ billing_status { how_to } }"),
+    ],
+)
+def test_a_query_asks_another_service_if_one_of_its_fields_does(asks: bool, query: str) -> None:
+    prepared = prepare(query)
+
+    assert prepared.errors == ()
+    assert prepared.asks_others is asks
 
 
 async def test_a_query_that_waits_for_its_turn_holds_no_connection_and_is_then_refused(

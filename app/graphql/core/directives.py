@@ -1,4 +1,4 @@
-"""Directives of fields: the scope they require and the errors they may return."""
+"""Directives and marks of fields: the scope they require, the errors they may return, and what they wait for."""
 
 from typing import Any
 
@@ -6,6 +6,9 @@ import strawberry
 from graphql import GraphQLField
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.schema_directive import Location
+
+ASKS_ANOTHER_SERVICE = {"asks_another_service": True}
+"""The metadata of a field of `Query` that waits for the answer of another service, such as a carrier."""
 
 
 @strawberry.schema_directive(
@@ -59,3 +62,9 @@ def scope_of(field: GraphQLField) -> str | None:
     definition = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     found = definition.directives if definition else ()
     return next((each.requires for each in found if isinstance(each, ScopeNeeded)), None)
+
+
+def asks_another_service(field: GraphQLField) -> bool:
+    """Return whether a field of Strawberry's schema is marked with `ASKS_ANOTHER_SERVICE`."""
+    definition = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+    return bool(definition) and definition.metadata.items() >= ASKS_ANOTHER_SERVICE.items()

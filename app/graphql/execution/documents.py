@@ -34,7 +34,7 @@ from graphql.validation.rules import overlapping_fields_can_be_merged
 from graphql.validation.validate import ValidationAbortedError
 
 from app.domain.kernel.errors import InvalidInput
-from app.graphql.core.directives import scope_of
+from app.graphql.core.directives import asks_another_service, scope_of
 from app.graphql.execution.compiling import Unplanned, compile_plan
 from app.graphql.execution.errors import QueryTooComplex
 from app.graphql.execution.literals import name_fields
@@ -82,7 +82,8 @@ _TOKEN = re.compile(r'''"""(?>(?:\\"""|[^"]|"(?!""))*)(?:""")?|"(?>(?:\\.|[^"\\\
 class Prepared:
     """A parsed document: its errors, or the scopes that it needs, and its plan if it has one.
 
-    `units` is the cost of running it in the limit of requests; with `has_sizes`, the cost depends on its variables.
+    `units` is the cost of running it in the limit of requests; with `has_sizes`, the cost depends on its variables. A
+    query that `asks_others` may wait for another service.
     """
 
     document: DocumentNode | None
@@ -93,6 +94,7 @@ class Prepared:
     units: int = 1
     is_introspective: bool = False
     has_sizes: bool = False
+    asks_others: bool = False
 
 
 @dataclass(slots=True)
@@ -214,6 +216,7 @@ def _describe(document: DocumentNode, operation: OperationDefinitionNode) -> Pre
         units=1 + cost // COST_PER_UNIT,
         is_introspective=visitor.is_introspective,
         has_sizes=scale.has_sizes,
+        asks_others=visitor.asks_others,
     )
 
 
@@ -240,13 +243,17 @@ def measure(prepared: Prepared, name: str | None, variables: Mapping[str, Any] |
 
 
 class FieldVisitor(Visitor):
-    """Collects the scopes that the fields of an operation need, of `needed` by type and field."""
+    """Collects the scopes that the fields of an operation need, of `needed` by type and field.
+
+    It `asks_others` if one of the fields is marked with `ASKS_ANOTHER_SERVICE`.
+    """
 
     def __init__(self, types: TypeInfo, needed: Mapping[tuple[str, str], str]) -> None:
         super().__init__()
         self.types = types
         self.scopes: set[str] = set()
         self.is_introspective = False
+        self.asks_others = False
         self._needed = needed
 
     @classmethod
@@ -262,6 +269,7 @@ class FieldVisitor(Visitor):
         if parent and (scope := self._needed.get((parent.name, node.name.value))):
             self.scopes.add(scope)
         self.is_introspective |= node.name.value in INTROSPECTING
+        self.asks_others |= parent is ROOT and node.name.value in ASKING
 
 
 def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
@@ -284,3 +292,6 @@ def declared_scopes(schema: GraphQLSchema) -> dict[tuple[str, str], str]:
 
 
 SCOPES = declared_scopes(CORE)
+ROOT = CORE.query_type
+assert ROOT
+ASKING = {name for name, field in ROOT.fields.items() if asks_another_service(field)}

@@ -203,7 +203,7 @@ class Executor:
         account_id = run.actor.account_id if run.actor else 0
         prepared = run.prepared
         kind = None if _is_send(prepared) else prepared.kind
-        return self._turns.take(kind, prepared.units, account_id)
+        return self._turns.take(kind, prepared.units, account_id, asks_others=prepared.asks_others)
 
     async def subscribe(
         self, run: Run, last_event_id: int | None = None

@@ -31,6 +31,10 @@ database, or for the processor."""
 SMALL_SHARE, LARGE_SHARE, UPDATES_SHARE = 6, 2, 2
 """The maximum number of these of one account."""
 
+ASKING_RUNNING, ASKING_SHARE = 32, 4
+"""Number of queries that may wait for another service and run at once, in all and of one account: they hold no place of
+the other queries."""
+
 NEW_RUNNING, NEW_SHARE, NEW_SECONDS = 64, 2, 0.02
 """Number of new operations that run at once, in all and of one account, and how long an operation is new.
 
@@ -55,24 +59,27 @@ class Turns:
         self._large = FairQueue(LARGE_RUNNING, LARGE_SHARE, patience)
         self._small = FairQueue(SMALL_RUNNING, SMALL_SHARE, patience)
         self._new = FairQueue(NEW_RUNNING, NEW_SHARE, patience)
+        self._asking = FairQueue(ASKING_RUNNING, ASKING_SHARE, patience)
         self._updates = FairQueue(UPDATES_RUNNING, UPDATES_SHARE, None)
         self._running = 0
         self._paused: deque[asyncio.Future[None]] = deque()
         self._pauses_at = 0.0
 
     def take(
-        self, kind: OperationType | None, units: int, account_id: int
+        self, kind: OperationType | None, units: int, account_id: int, *, asks_others: bool = False
     ) -> AbstractAsyncContextManager[Pause | None]:
         """Wait for the turn of an operation and hold it; yield the pauses of a large one. Raises `Unavailable`.
 
         Updates wait without an end: those that a stream has not shown yet stay in the database. A mutation waits only
-        while it would be new: one may wait for another service, and would keep a place meanwhile. A `kind` of None is
-        an operation that waits for no turn.
+        while it would be new: one may wait for another service, and would keep a place meanwhile. A query that does
+        (`asks_others`) holds a place among its like. A `kind` of None is an operation that waits for no turn.
         """
         is_large = units >= LARGE_UNITS
         match kind:
             case OperationType.SUBSCRIPTION:
                 return self._hold(self._updates, account_id, is_large=is_large)
+            case OperationType.QUERY if asks_others:
+                return self._start(self._asking, account_id, is_large=is_large)
             case OperationType.QUERY if is_large:
                 return self._hold(self._large, account_id, is_large=True)
             case OperationType.QUERY:

@@ -1,13 +1,14 @@
 """Stripe: Checkout for top-ups and plans, signed events, and the state of payments.
 
-The SDK is synchronous: it is imported at the first use, and called in threads. An event only names the changed object;
-its present state is read from the API.
+The SDK is synchronous: it is imported at the first use, and called in threads of its own. An event only names the
+changed object; its present state is read from the API.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,14 +23,14 @@ from app.domain.payments.gateway import (
     Order,
     PaymentRefused,
     PaymentState,
-    Plan,
     PlanState,
     UnsignedPaymentEvent,
 )
 from app.providers.payments.stripe.events import is_signed, subject_of
+from app.providers.payments.stripe.objects import card_of, facts_of, is_ours, notice_of, plan_of, session_of
 
 if TYPE_CHECKING:
-    from stripe import Invoice, PaymentIntent, PaymentMethod, StripeClient, Subscription
+    from stripe import PaymentIntent, StripeClient, Subscription
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -39,6 +40,12 @@ API_VERSION = "2026-10-28.endive"
 
 TIMEOUT = 20.0
 RETRIES = 2
+CARD_TIMEOUT = 5.0
+"""The maximum wait for a saved card: a person waits for a page that shows much else. It is asked for once."""
+
+_THREADS, _CARD_THREADS = ThreadPoolExecutor(8, "stripe"), ThreadPoolExecutor(8, "stripe_cards")
+"""Threads of this module alone: those of asyncio serve files. Pages that wait for cards hold up no payment."""
+
 PAID = frozenset({"active", "trialing", "past_due", "unpaid"})
 """The statuses of subscriptions that were paid once, and go on."""
 
@@ -70,7 +77,7 @@ class Stripe:
         def look() -> CheckoutState:
             session = self._client.v1.checkout.sessions.retrieve(reference)
             paid = [self._payment(str(session.payment_intent))] if session.payment_intent else []
-            return CheckoutState(_notice(paid), session.status == "expired")
+            return CheckoutState(notice_of(paid), session.status == "expired")
 
         return await self._call(look)
 
@@ -110,9 +117,16 @@ class Stripe:
 
     async def find_card(self, customer: str) -> Card | None:
         """Return the newest payment method of a customer; None for one that Stripe does not have."""
-        list_newest = self._client.v1.customers.payment_methods.list
-        found = await self._call(lambda: _if_found(lambda: list_newest(customer, {"limit": 1})))
-        return _card_of(found.data[0]) if found and found.data else None
+
+        def look() -> Any:
+            return self._card_client.v1.customers.payment_methods.list(customer, {"limit": 1})
+
+        try:
+            async with asyncio.timeout(CARD_TIMEOUT):
+                found = await self._call(lambda: _if_found(look), _CARD_THREADS)
+        except TimeoutError:
+            raise Unavailable() from None
+        return card_of(found.data[0]) if found and found.data else None
 
     async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
         """Verify an event, and read the payments and plans that it is about.
@@ -126,24 +140,31 @@ class Stripe:
 
     @cached_property
     def _client(self) -> "StripeClient":
+        return self._connect(TIMEOUT, RETRIES)
+
+    @cached_property
+    def _card_client(self) -> "StripeClient":
+        return self._connect(CARD_TIMEOUT, 0)
+
+    def _connect(self, timeout: float, retries: int) -> "StripeClient":
         import stripe
 
         return stripe.StripeClient(
             self.secret_key,
             stripe_version=API_VERSION,
             base_addresses={"api": self.base_url} if self.base_url else None,
-            max_network_retries=RETRIES,
-            http_client=stripe.RequestsClient(timeout=TIMEOUT),
+            max_network_retries=retries,
+            http_client=stripe.RequestsClient(timeout=timeout),
         )
 
-    async def _call(self, act: Callable[[], T]) -> T:
+    async def _call(self, act: Callable[[], T], threads: ThreadPoolExecutor = _THREADS) -> T:
         """Run a call of the SDK in a thread, which also loads it, with its errors as ours."""
-        return await asyncio.to_thread(_attempt, act)
+        return await asyncio.get_running_loop().run_in_executor(threads, _attempt, act)
 
     def _start(self, order: Order) -> Checkout:
         customer = self._find_customer(order) or self._create_customer(order)
         session = self._client.v1.checkout.sessions.create(
-            _session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
+            session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
             {"idempotency_key": f"checkout/{order.key}"},
         )
         if order.plan:
@@ -170,7 +191,7 @@ class Stripe:
 
     def _pays_plan(self, customer: str) -> bool:
         found = self._client.v1.subscriptions.list({"customer": customer})
-        return any(each.status in PAID and _is_ours(_facts(each), "plan") for each in found.auto_paging_iter())
+        return any(each.status in PAID and is_ours(facts_of(each), "plan") for each in found.auto_paging_iter())
 
     def _expire(self, id: str) -> None:
         """Expire a Checkout session, unless it is complete or expired; Stripe refuses to expire those."""
@@ -201,14 +222,14 @@ class Stripe:
         """Return the states of the payments and plans that an event is about."""
         id, intent, subscription = (about.get(name, "") for name in ("id", "payment_intent", "subscription"))
         match about.get("object"):
-            case "checkout.session":
-                return self._plan(subscription) if subscription else _notice([self._payment(intent)] if intent else [])
+            case "checkout.session" if subscription:
+                return self._plan(subscription)
             case "payment_intent":
-                return _notice([self._payment(id)])
-            case "charge" | "refund" | "dispute":
-                return _notice([self._payment(intent)] if intent else [])
+                return notice_of([self._payment(id)])
+            case "checkout.session" | "charge" | "refund" | "dispute":
+                return notice_of([self._payment(intent)] if intent else [])
             case "invoice":
-                return _notice([self._invoice(id)])
+                return notice_of([self._invoice(id)])
             case "subscription":
                 return self._plan(id)
             case _:
@@ -217,8 +238,8 @@ class Stripe:
     def _payment(self, id: str) -> PaymentState | None:
         """Return the state of a payment intent: that of an order, or that of the invoice of a plan."""
         intent = self._client.v1.payment_intents.retrieve(id, {"expand": ["latest_charge"]})
-        facts = _facts(intent)
-        if _is_ours(facts, "order", "description"):
+        facts = facts_of(intent)
+        if is_ours(facts, "order", "description"):
             return PaymentState(
                 key=facts["order"],
                 reference=intent.id,
@@ -238,8 +259,8 @@ class Stripe:
         """Return the state of the paid invoice of a month of a plan, with the refunded part; None for any other."""
         invoice: Any = self._client.v1.invoices.retrieve(id)
         details = invoice.parent.subscription_details if invoice.parent else None
-        facts = _facts(details)
-        if not _is_ours(facts, "plan") or invoice.status != "paid" or invoice.billing_reason not in MONTHS:
+        facts = facts_of(details)
+        if not is_ours(facts, "plan") or invoice.status != "paid" or invoice.billing_reason not in MONTHS:
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
@@ -274,7 +295,7 @@ class Stripe:
         subscription = self._client.v1.subscriptions.retrieve(id)
         invoice = subscription.latest_invoice
         month = _if_found(lambda: self._invoice(str(invoice))) if invoice else None
-        return _notice([month], [_plan_of(subscription)])
+        return notice_of([month], [plan_of(subscription)])
 
 
 def _attempt(act: Callable[[], T]) -> T:
@@ -306,78 +327,10 @@ def _if_found(act: Callable[[], T]) -> T | None:
         return None
 
 
-def _session_of(order: Order, customer: str) -> dict[str, Any]:
-    """Return the parameters of a Checkout session."""
-    facts = {"account_id": str(order.account_id), "credits": str(order.credits), "order": order.key}
-    price: dict[str, Any] = {
-        "currency": order.currency.lower(),
-        "unit_amount": order.amount,
-        "product_data": {"name": order.description},
-    }
-    session: dict[str, Any] = {"customer": customer, "success_url": order.return_url, "cancel_url": order.return_url}
-    if order.plan is None:
-        payment = {"metadata": facts | {"description": order.description}, "setup_future_usage": "off_session"}
-        return session | {
-            "mode": "payment",
-            "line_items": [{"quantity": 1, "price_data": price}],
-            "payment_intent_data": payment,
-        }
-    price["recurring"] = {"interval": "month"}
-    return session | {
-        "mode": "subscription",
-        "line_items": [{"quantity": 1, "price_data": price}],
-        "subscription_data": {"metadata": facts | {"plan": order.plan.name}},
-    }
-
-
-def _facts(holder: "Invoice | PaymentIntent | Subscription | None") -> dict[str, str]:
-    """Return the metadata of an object, if it has any."""
-    return holder.metadata.to_dict() if holder and holder.metadata else {}
-
-
-def _is_ours(facts: dict[str, str], *names: str) -> bool:
-    """Return whether metadata is that of an object of this service, not of another one with the same Stripe account."""
-    numbers = facts.get("account_id", ""), facts.get("credits", "")
-    return all(each.isascii() and each.isdigit() for each in numbers) and facts.keys() >= set(names)
-
-
-def _notice(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
-    """Return a notice without the objects that this service did not start."""
-    return Notice([each for each in payments if each], [each for each in plans or [] if each])
-
-
 def _plan_if_found(subscription: "Subscription | None") -> PlanState | None:
     if subscription is None:
         return None
-    state = _plan_of(subscription)
+    state = plan_of(subscription)
     if state is None:
         raise PaymentRefused(reason="The subscription was not made by this service.")
     return state
-
-
-def _plan_of(subscription: "Subscription") -> PlanState | None:
-    facts = _facts(subscription)
-    if not _is_ours(facts, "plan"):
-        return None
-    item = min(subscription["items"].data, key=lambda each: each.created)  # people may have added others at Stripe
-    plan = Plan(facts["plan"], int(facts["credits"]), item.price.unit_amount or 0, item.price.currency.upper())
-    return PlanState(
-        reference=subscription.id,
-        account_id=int(facts["account_id"]),
-        plan=plan,
-        status=subscription.status,
-        period_end=datetime.fromtimestamp(item.current_period_end, UTC),
-        is_ending=subscription.cancel_at_period_end,
-        customer=str(subscription.customer),
-    )
-
-
-def _card_of(method: "PaymentMethod") -> Card:
-    card = method.card if method.type == "card" else None
-    return Card(
-        kind=method.type,
-        brand=card.brand if card else "",
-        last_four=card.last4 if card else "",
-        expires_month=card.exp_month if card else None,
-        expires_year=card.exp_year if card else None,
-    )
