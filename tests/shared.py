@@ -146,7 +146,10 @@ SELECT state, query, pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
 """
 
-CHANGED = {"carrier_connections": " WHERE key <> 'sandbox' OR revision > 1"}
+CHANGED = {
+    "carrier_connections": " WHERE key <> 'sandbox' OR revision > 1",
+    "payment_installations": " WHERE id > 1",
+}
 """Conditions of the rows that differ from those of a migrated database."""
 
 TABLES = [table.name for table in METADATA.sorted_tables]

@@ -11,6 +11,8 @@ from tests.factories.tables import Rows, Source, open_pool
 BALANCE_ALERTS = Rows("balance_alerts")
 LEDGER_DAYS = Rows("ledger_days")
 PAYMENTS = Rows("payments")
+PAYMENT_CUSTOMERS = Rows("payment_customers")
+PAYMENT_INSTALLATIONS = Rows("payment_installations")
 PLAN_SUBSCRIPTIONS = Rows("plan_subscriptions")
 LEDGER_ENTRIES = Rows("ledger_entries")
 

@@ -36,7 +36,7 @@ class Till:
     async def end_plan(self, reference: str) -> PlanState:
         """Return the plan as ending; the reference is the id of the account."""
         end = datetime(2027, 1, 1, tzinfo=UTC)
-        return PlanState(reference, int(reference), PLAN, "active", end, is_ending=True, customer=None)
+        return PlanState(reference, int(reference), PLAN, "active", end, is_ending=True, customer=None, installation="")
 
     async def find_card(self, customer: str) -> Card | None:
         """Return a card."""

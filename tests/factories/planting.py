@@ -17,6 +17,7 @@ OF_THE_SERVICE = frozenset(
         "message_marks",
         "oauth_requests",
         "oauth_signing_keys",
+        "payment_installations",
         "smpp_deliveries",
         "smpp_leases",
         "token_buckets",

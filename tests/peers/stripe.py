@@ -276,7 +276,8 @@ class StripePeer:
     def _bill(self, subscription: Json, reason: str = "subscription_cycle", **facts: Any) -> Json:
         details = {"subscription": subscription["id"], "metadata": subscription["metadata"]}
         parent = {"type": "subscription_details", "subscription_details": details}
-        invoice = self._add("invoice", "in", currency="usd", parent=parent, billing_reason=reason, **facts)
+        facts |= {"currency": "usd", "customer": subscription["customer"], "billing_reason": reason}
+        invoice = self._add("invoice", "in", parent=parent, **facts)
         subscription["latest_invoice"] = invoice["id"]
         return invoice
 

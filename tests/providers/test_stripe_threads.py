@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE_SECONDS, until, within
 
 pytestmark = pytest.mark.anyio
 
-ORDER = Order(1, "1/key", 500, 500, "USD", "500 credits", None, "ann@example.com", "https://example.com")
+ORDER = Order(1, "1/key", 500, 500, "USD", "500 credits", None, "ann@example.com", "https://example.com", "key")
 
 
 @pytest.fixture

@@ -42,7 +42,8 @@ class Plan:
 class Order:
     """A purchase to start: `key` identifies it at the provider too, so that its repetition starts nothing new.
 
-    `amount` is in the smallest unit of the currency. A plan is paid each month, other orders once.
+    `amount` is in the smallest unit of the currency. A plan is paid each month, other orders once. `installation` is
+    our key at providers: the ids of accounts are those of one installation.
     """
 
     account_id: int
@@ -54,6 +55,7 @@ class Order:
     customer: str | None
     email: str
     return_url: str
+    installation: str
     plan: Plan | None = None
 
 
@@ -82,6 +84,7 @@ class PaymentState:
     """The state of a payment at the provider. `refunded` and `disputed` are parts of `amount`.
 
     `key` is that of the order, or the id of the invoice of a plan; `reference` the provider's id of the payment.
+    `installation` is that of the order, empty for an old one: see `origin.is_own`.
     """
 
     key: str
@@ -92,13 +95,15 @@ class PaymentState:
     amount: int
     currency: str
     is_paid: bool
+    installation: str
+    customer: str | None
     refunded: int = 0
     disputed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlanState:
-    """The state of a plan that an account pays at the provider."""
+    """The state of a plan that an account pays at the provider; `installation` is as in `PaymentState`."""
 
     reference: str
     account_id: int
@@ -107,6 +112,7 @@ class PlanState:
     period_end: datetime | None
     is_ending: bool
     customer: str | None
+    installation: str
 
 
 @dataclass(frozen=True, slots=True)

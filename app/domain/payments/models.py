@@ -92,6 +92,19 @@ class PlanSubscription(Base):
     seen_at: Mapped[datetime]
 
 
+class PaymentInstallation(Base):
+    """A random key that identifies this installation at payment providers; that of the highest id is the present one.
+
+    The migration adds the first one, and an operator one after a restore, when the ids of accounts are given out again.
+    """
+
+    __tablename__ = "payment_installations"
+
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    key: Mapped[str] = mapped_column(server_default=text("gen_random_uuid()::text"))
+    created_at: Mapped[Created]
+
+
 class PaymentCustomer(Base):
     """The customer that an account is at a payment provider."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -17,8 +17,8 @@ from app.domain.kernel.errors import Conflict, InvalidInput, shorten
 from app.domain.kernel.events import timestamp
 from app.domain.kernel.idempotency import IdempotencyKeyReused
 from app.domain.kernel.unit_of_work import Actor, Notify, UnitOfWork, open_unit
-from app.domain.payments import money, queries
-from app.domain.payments.gateway import Card, Checkout, Gateway, Notice, Order, Plan, PlanState
+from app.domain.payments import money, origin, queries
+from app.domain.payments.gateway import Card, Checkout, Gateway, Notice, Order, PaymentState, Plan, PlanState
 from app.domain.payments.models import Payment, PaymentStatus, PlanStatus, PlanSubscription
 from app.domain.payments.settlement import RUNNING, end_unknown_plan, is_open, keep_customer, settle, settle_plan
 
@@ -60,9 +60,16 @@ class Payments:
         """Book the payments of a notice whose reading began at `seen_at`."""
         for payment in notice.payments:
             async with self.unit(payment.account_id) as unit:
-                is_booked = await settle(unit, self.gateway.name, payment, seen_at)
-            if not is_booked:
-                self.warn("payment_of_deleted_account", account_id=payment.account_id, reference=payment.reference)
+                case = await self._book(unit, payment, seen_at)
+            if case:
+                self.warn(case, account_id=payment.account_id, reference=payment.reference)
+
+    async def _book(self, unit: UnitOfWork, payment: PaymentState, seen_at: datetime) -> str | None:
+        """Book a payment of this installation; return the case that the operator is told of, if it is one."""
+        if not await origin.is_own(unit, self.gateway.name, payment):
+            return "payment_unknown_since_restore" if await origin.is_former(unit, payment) else None
+        is_booked = await settle(unit, self.gateway.name, payment, seen_at)
+        return None if is_booked else "payment_of_deleted_account"
 
     async def release(self, account_id: int) -> None:
         """End the plan and the open payments of an account at the provider, before the account is deleted.
@@ -95,11 +102,18 @@ class Payments:
     async def _settle_plan(self, plan: PlanState, seen_at: datetime) -> None:
         """Store the state of a plan; one of a deleted account, such as of a page that was still open, ends now."""
         async with self.unit(plan.account_id) as unit:
+            if not await origin.is_own(unit, self.gateway.name, plan):
+                return
             if account_is_open := await is_open(unit):
                 await settle_plan(unit, self.gateway.name, plan, seen_at)
         if not account_is_open and plan.status in RUNNING:
             self.warn("plan_of_deleted_account", account_id=plan.account_id, reference=plan.reference)
             await self.gateway.stop_plan(plan.reference)
+
+    async def installation(self) -> str:
+        """Return the key of this installation at providers; it is stored before it is returned."""
+        async with self.unit(0) as unit:
+            return await origin.get_installation(unit)
 
     def unit(self, account_id: int) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a unit of an account with the provider as its actor."""
@@ -238,6 +252,7 @@ async def _order(
         customer=await queries.find_customer(unit, payments.gateway.name),
         email=(await accounts.get_viewer(unit)).email,
         return_url=payments.return_url,
+        installation="",
         plan=plan,
     )
 
@@ -247,7 +262,7 @@ async def _start(unit: UnitOfWork, payments: Payments, order: Order) -> Checkout
     if not payments.gateway.is_online:
         return None
     await unit.pause()
-    checkout = await payments.gateway.start(order)
+    checkout = await payments.gateway.start(replace(order, installation=await payments.installation()))
     if checkout.customer and checkout.customer != order.customer:
         await keep_customer(unit, payments.gateway.name, checkout.customer, order.customer)
     return checkout

@@ -365,6 +365,7 @@ async def test_the_ledger_equals_the_record_of_stripe_in_any_order_of_events(
                 None,
                 "ann@example.com",
                 "https://example.com",
+                await payments.installation(),
                 STARTER,
             )
             subscription = peer.pay((await payments.gateway.start(order)).url, times=value)

@@ -77,7 +77,7 @@ async def test_of_two_pages_that_are_made_at_the_same_time_one_stays_open(
         account, customer = unit.actor.account_id, await queries.find_customer(unit, "stripe")
     plan, made = payments.plans[0], list[str]()
     facts = plan.credits, plan.amount, plan.currency, "Plan Starter", customer, "ann@example.com", payments.return_url
-    other = Order(account, "other", *facts, plan)
+    other = Order(account, "other", *facts, await payments.installation(), plan)
     once_before(peer, "GET", "sessions", lambda: made.append(asyncio.run(payments.gateway.start(other)).url))
 
     with pytest.raises(PaymentRefused, match="made at the same time"):
@@ -95,7 +95,7 @@ async def test_two_users_who_start_the_first_plan_at_the_same_time_do_so_as_one_
     plan = payments.plans[0]
     facts = plan.credits, plan.amount, plan.currency, "Plan Starter", None
     ann, bea = (
-        Order(account, name, *facts, f"{name}@example.com", payments.return_url, plan) for name in ("ann", "bea")
+        Order(account, name, *facts, f"{name}@example.com", payments.return_url, "key", plan) for name in ("ann", "bea")
     )
     once_before(peer, "POST", "sessions", lambda: asyncio.run(payments.gateway.start(bea)))
 

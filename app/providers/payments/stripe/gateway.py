@@ -165,7 +165,7 @@ class Stripe:
         customer = self._find_customer(order) or self._create_customer(order)
         session = self._client.v1.checkout.sessions.create(
             session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
-            {"idempotency_key": f"checkout/{order.key}"},
+            {"idempotency_key": f"checkout/{order.installation}/{order.key}"},
         )
         if order.plan:
             self._keep_one_plan(customer, session.id)
@@ -212,8 +212,9 @@ class Stripe:
 
     def _create_customer(self, order: Order) -> str:
         """Create the customer of an account: one, also for users who start the first purchases at the same time."""
-        facts = {"metadata": {"account_id": str(order.account_id)}}
-        key = "/".join(["customer", str(order.account_id), *([order.customer] if order.customer else [])])
+        facts = {"metadata": {"account_id": str(order.account_id), "installation": order.installation}}
+        former = [order.customer] if order.customer else []
+        key = "/".join(["customer", order.installation, str(order.account_id), *former])
         id = self._client.v1.customers.create(facts, {"idempotency_key": key}).id
         self._client.v1.customers.update(id, {"email": order.email})
         return id
@@ -249,6 +250,8 @@ class Stripe:
                 amount=intent.amount,
                 currency=intent.currency.upper(),
                 is_paid=intent.status == "succeeded",
+                installation=facts.get("installation", ""),
+                customer=str(intent.customer or ""),
                 **self._taken_back(intent),
             )
         of = {"payment": {"type": "payment_intent", "payment_intent": id}}
@@ -277,6 +280,8 @@ class Stripe:
             amount=invoice.amount_paid,
             currency=invoice.currency.upper(),
             is_paid=True,
+            installation=facts.get("installation", ""),
+            customer=str(invoice.customer or ""),
             **taken,
         )
 

@@ -9,9 +9,14 @@ if TYPE_CHECKING:
     from stripe import Invoice, PaymentIntent, PaymentMethod, Subscription
 
 
+MAX_DIGITS = 18
+"""The digits of the largest numbers that the database stores."""
+
+
 def session_of(order: Order, customer: str) -> dict[str, Any]:
     """Return the parameters of a Checkout session."""
-    facts = {"account_id": str(order.account_id), "credits": str(order.credits), "order": order.key}
+    facts = {"installation": order.installation, "account_id": str(order.account_id), "order": order.key}
+    facts["credits"] = str(order.credits)
     price: dict[str, Any] = {
         "currency": order.currency.lower(),
         "unit_amount": order.amount,
@@ -39,9 +44,14 @@ def facts_of(holder: "Invoice | PaymentIntent | Subscription | None") -> dict[st
 
 
 def is_ours(facts: dict[str, str], *names: str) -> bool:
-    """Return whether metadata is that of an object of this service, not of another one with the same Stripe account."""
+    """Return whether metadata is that of an object of this service, not of another one with the same Stripe account.
+
+    Several installations of this service may use it, too: whether the object is of this one is left to the caller.
+    """
     numbers = facts.get("account_id", ""), facts.get("credits", "")
-    return all(each.isascii() and each.isdigit() for each in numbers) and facts.keys() >= set(names)
+    return all(
+        each.isascii() and each.isdigit() and len(each) <= MAX_DIGITS for each in numbers
+    ) and facts.keys() >= set(names)
 
 
 def notice_of(payments: list[PaymentState | None], plans: list[PlanState | None] | None = None) -> Notice:
@@ -64,6 +74,7 @@ def plan_of(subscription: "Subscription") -> PlanState | None:
         period_end=datetime.fromtimestamp(item.current_period_end, UTC),
         is_ending=subscription.cancel_at_period_end,
         customer=str(subscription.customer),
+        installation=facts.get("installation", ""),
     )
 
 
