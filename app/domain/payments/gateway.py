@@ -180,6 +180,10 @@ class Gateway(Protocol):
         """Return the saved payment method of a customer; raise as `start` does."""
         ...
 
-    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
-        """Verify an event and read its subjects; raise `UnsignedPaymentEvent`, and as `start` does."""
+    def verify(self, body: bytes, signature: str, now: datetime) -> None:
+        """Raise `UnsignedPaymentEvent` unless an event is signed, and recent."""
+        ...
+
+    async def read(self, body: bytes) -> Notice:
+        """Read the subjects of a verified event; raise as `start` does."""
         ...

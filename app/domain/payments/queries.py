@@ -1,8 +1,9 @@
 """Queries for payments and plans."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.domain.kernel.errors import NotFound
 from app.domain.kernel.paging import Order, Page, Window, fetch
@@ -60,6 +61,11 @@ async def get(unit: UnitOfWork, id: int, *, lock: bool = False) -> Payment:
     if payment is None:
         raise NotFound(kind="payment", id=id)
     return payment
+
+
+async def read_time(unit: UnitOfWork) -> datetime:
+    """Return the present time of the database."""
+    return (await unit.all(select(func.clock_timestamp())))[0]
 
 
 async def find_customer(unit: UnitOfWork, provider: str) -> str | None:

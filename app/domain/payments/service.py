@@ -50,8 +50,9 @@ class Payments:
 
     async def receive(self, body: bytes, signature: str) -> None:
         """Process an event of the provider; raise `UnsignedPaymentEvent`, and `Unavailable` to get it again."""
-        seen_at = self.clock.now()
-        notice = await self.gateway.read(body, signature, seen_at)
+        self.gateway.verify(body, signature, self.clock.now())
+        seen_at = await self.read_time()
+        notice = await self.gateway.read(body)
         for plan in notice.plans:
             await self._settle_plan(plan, seen_at)
         await self.book(notice, seen_at)
@@ -91,7 +92,7 @@ class Payments:
 
     async def _stop_plan(self, account_id: int, reference: str) -> None:
         """End a plan now; one that the provider does not have is over, and the operator is told."""
-        seen_at = self.clock.now()
+        seen_at = await self.read_time()
         if state := await self.gateway.stop_plan(reference):
             await self._settle_plan(state, seen_at)
             return
@@ -109,6 +110,11 @@ class Payments:
         if not account_is_open and plan.status in RUNNING:
             self.warn("plan_of_deleted_account", account_id=plan.account_id, reference=plan.reference)
             await self.gateway.stop_plan(plan.reference)
+
+    async def read_time(self) -> datetime:
+        """Return the time at which a reading begins, by the clock of the database: those of processes may differ."""
+        async with self.unit(0) as unit:
+            return await queries.read_time(unit)
 
     async def installation(self) -> str:
         """Return the key of this installation at providers; it is stored before it is returned."""
@@ -200,7 +206,7 @@ async def end_plan(unit: UnitOfWork, payments: Payments, id: int) -> PlanSubscri
     plan = await queries.get_plan(unit, id)
     if plan.provider != payments.gateway.name:
         raise Conflict(reason=f"The plan is paid through {plan.provider}, which this service no longer uses.")
-    reference, seen_at = plan.provider_id, unit.clock.now()
+    reference, seen_at = plan.provider_id, await queries.read_time(unit)
     await unit.pause()
     if state := await payments.gateway.end_plan(reference):
         await settle_plan(unit, payments.gateway.name, state, seen_at)

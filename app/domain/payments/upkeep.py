@@ -69,7 +69,7 @@ class Upkeep:
         return await self.database.pool.ask(IS_DUE, self._now(), self.payments.gateway.name)
 
     async def _ask(self, row: DuePayment) -> None:
-        seen_at = self._now()
+        seen_at = await self.payments.read_time()
         found = await self.payments.gateway.find(row.reference)
         await self.payments.book(found.notice, seen_at)
         if found.is_over:

@@ -42,6 +42,10 @@ class Manual:
         """Return None."""
         return None
 
-    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
+    def verify(self, body: bytes, signature: str, now: datetime) -> None:
         """Refuse: no provider sends events."""
         raise UnsignedPaymentEvent()
+
+    async def read(self, body: bytes) -> Notice:
+        """Return nothing."""
+        return Notice()

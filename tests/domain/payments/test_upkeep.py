@@ -15,7 +15,17 @@ from app.domain.payments.service import Payments
 from app.domain.payments.upkeep import Upkeep
 from app.services import Services
 from tests.domain.erasure.deletions import ask, deletions, run_out
-from tests.domain.payments.test_payments import OpenUnit, act, booked, buy, deliver, pay_through, peer, served
+from tests.domain.payments.test_payments import (
+    OpenUnit,
+    act,
+    booked,
+    buy,
+    deliver,
+    order_plan,
+    pay_through,
+    peer,
+    served,
+)
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.billing import PAYMENTS, PLAN_SUBSCRIPTIONS
 from tests.factories.clocks import Moving
@@ -125,6 +135,23 @@ async def test_a_page_that_expired_after_a_declined_card_is_an_expired_payment(
 
     assert await PAYMENTS.read(services, "status", "look_at") == [("expired", None)]
     assert await booked(services) == []
+
+
+async def test_a_refund_that_a_process_with_a_slow_clock_reads_is_booked(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services, moving: Moving
+) -> None:
+    fast = Moving()
+    fast.move(minutes=4)
+    page, plan = await buy(act, payments, 500), await order_plan(act, payments)
+    intent, subscription = peer.pay(page), peer.pay(plan)
+    await deliver(replace(payments, clock=fast), peer)
+
+    peer.refund(intent, 500)
+    peer.end(subscription)
+    await deliver(payments, peer)
+
+    assert (await booked(services))[-1] == ("reversal", -500)
+    assert await PLAN_SUBSCRIPTIONS.only(services, "status") == PlanStatus.ended
 
 
 @pytest.mark.parametrize("refusal", [None, (401, "Invalid API Key provided: sk_live_****1234")])

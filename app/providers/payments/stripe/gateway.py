@@ -128,13 +128,13 @@ class Stripe:
             raise Unavailable() from None
         return card_of(found.data[0]) if found and found.data else None
 
-    async def read(self, body: bytes, signature: str, now: datetime) -> Notice:
-        """Verify an event, and read the payments and plans that it is about.
-
-        The SDK is not asked whether it is signed: it raises other errors for bytes that it did not expect.
-        """
+    def verify(self, body: bytes, signature: str, now: datetime) -> None:
+        """Verify an event. The SDK is not asked: it raises other errors for bytes that it did not expect."""
         if not is_signed(self.webhook_secret, body, signature, now.timestamp()):
             raise UnsignedPaymentEvent()
+
+    async def read(self, body: bytes) -> Notice:
+        """Read the payments and plans that an event is about."""
         about = subject_of(body)
         return await self._call(lambda: self._read(about)) if about else Notice()
 
