@@ -276,13 +276,14 @@ class StripePeer:
     def _bill(self, subscription: Json, reason: str = "subscription_cycle", **facts: Any) -> Json:
         details = {"subscription": subscription["id"], "metadata": subscription["metadata"]}
         parent = {"type": "subscription_details", "subscription_details": details}
+        facts["status_transitions"] = {"paid_at": int(time.time()) if facts["status"] == "paid" else None}
         facts |= {"currency": "usd", "customer": subscription["customer"], "billing_reason": reason}
         invoice = self._add("invoice", "in", parent=parent, **facts)
         subscription["latest_invoice"] = invoice["id"]
         return invoice
 
     def _charge(self, intent: Json, status: str) -> Json:
-        facts = {name: intent[name] for name in ("amount", "currency", "customer")}
+        facts = {name: intent[name] for name in ("amount", "currency", "customer")} | {"created": int(time.time())}
         charge = self._add(
             "charge", "ch", payment_intent=intent["id"], status=status, amount_refunded=0, disputed=False, **facts
         )

@@ -119,6 +119,13 @@ async def find_last_addition(unit: UnitOfWork) -> datetime | None:
     return await unit.one(own.where(*added).order_by(LedgerEntry.id.desc()).limit(1))
 
 
+async def has_purchase(unit: UnitOfWork, credits: int, since: datetime) -> bool:
+    """Return whether the ledger has a purchase of a number of credits since a time."""
+    which = LedgerEntry.type == EntryType.purchase, LedgerEntry.amount == credits, LedgerEntry.created_at >= since
+    own = select(LedgerEntry.id).where(LedgerEntry.account_id == unit.actor.account_id, OTHER_THAN_DEBITS)
+    return bool(await unit.all(own.where(*which).limit(1)))
+
+
 async def _daily_average(unit: UnitOfWork) -> int:
     """Return the average daily cost of messages: debits less refunds."""
     midnight = unit.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)

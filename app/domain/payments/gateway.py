@@ -95,6 +95,7 @@ class PaymentState:
     amount: int
     currency: str
     is_paid: bool
+    paid_at: datetime | None
     installation: str
     customer: str | None
     refunded: int = 0

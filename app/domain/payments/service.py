@@ -10,6 +10,7 @@ from app.db.engine import Sessions
 from app.domain.accounts import queries as accounts
 from app.domain.accounts.errors import AccountDeletionPending
 from app.domain.accounts.models import Account
+from app.domain.billing import queries as ledger
 from app.domain.billing import service as billing
 from app.domain.billing.models import EntryType
 from app.domain.kernel.clock import Clock
@@ -25,6 +26,9 @@ from app.domain.payments.settlement import RUNNING, end_unknown_plan, is_open, k
 MAX_TOP_UP, MAX_KEY = 10**9, 200
 FIRST_LOOK = timedelta(minutes=10)
 """The time after the start of a payment at which the provider is asked about it, unless its event has come."""
+
+MAX_SKEW = timedelta(minutes=5)
+"""The difference that the provider's clock may have from ours."""
 
 MIN_AMOUNT = 50
 """The least amount that providers take, in the smallest unit of most currencies."""
@@ -69,8 +73,9 @@ class Payments:
         """Book a payment of this installation; return the case that the operator is told of, if it is one."""
         if not await origin.is_own(unit, self.gateway.name, payment):
             return "payment_unknown_since_restore" if await origin.is_former(unit, payment) else None
-        is_booked = await settle(unit, self.gateway.name, payment, seen_at)
-        return None if is_booked else "payment_of_deleted_account"
+        if await settle(unit, self.gateway.name, payment, seen_at) or not await _is_stray(unit, payment):
+            return None
+        return "payment_of_deleted_account"
 
     async def release(self, account_id: int) -> None:
         """End the plan and the open payments of an account at the provider, before the account is deleted.
@@ -125,6 +130,16 @@ class Payments:
         """Open a unit of an account with the provider as its actor."""
         actor = Actor(account_id, frozenset(), f"payments:{self.gateway.name}")
         return open_unit(self.sessions, actor, self.clock, self.notify)
+
+
+async def _is_stray(unit: UnitOfWork, payment: PaymentState) -> bool:
+    """Return whether money for a deleted account is at the provider for which the account got no credits.
+
+    Of a deleted account only the ledger is left: it has the purchase, if that was booked.
+    """
+    if payment.paid_at is None or payment.refunded >= payment.amount:
+        return False
+    return not await ledger.has_purchase(unit, payment.credits, payment.paid_at - MAX_SKEW)
 
 
 async def top_up(unit: UnitOfWork, payments: Payments, credits: int, key: str | None = None) -> Payment:

@@ -298,6 +298,32 @@ async def test_a_payment_for_a_deleted_account_is_reported_to_the_operator_and_i
     assert await booked(services) == []
 
 
+async def test_only_money_without_credits_is_reported_for_a_deleted_account(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    told: list[tuple[str, str]] = []
+    payments = replace(payments, warn=lambda case, **facts: told.append((case, facts["reference"])))
+    known = peer.pay(await buy(act, payments, 500))
+    plan = peer.pay(await order_plan(act, payments))
+    await deliver(payments, peer)
+    declined, late = await buy(act, payments, 600), await buy(act, payments, 700)
+    await ACCOUNTS.change(services, status="deleted")
+    await PAYMENTS.delete(services)
+
+    peer.refund(known, 100)
+    peer.end(plan)
+    peer.decline(declined)
+    stray = peer.pay(late)
+    await deliver(payments, peer)
+    assert set(told) == {("payment_of_deleted_account", stray)}
+
+    told.clear()
+    peer.refund(stray, 700)
+    await deliver(payments, peer, -1)
+    assert told == []
+    assert await booked(services) == [("purchase", 500), ("purchase", 1000)]
+
+
 async def test_an_account_pending_deletion_cannot_buy(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -250,6 +250,7 @@ class Stripe:
                 amount=intent.amount,
                 currency=intent.currency.upper(),
                 is_paid=intent.status == "succeeded",
+                paid_at=_paid_at(intent),
                 installation=facts.get("installation", ""),
                 customer=str(intent.customer or ""),
                 **self._taken_back(intent),
@@ -280,6 +281,7 @@ class Stripe:
             amount=invoice.amount_paid,
             currency=invoice.currency.upper(),
             is_paid=True,
+            paid_at=datetime.fromtimestamp(invoice.status_transitions.paid_at, UTC),
             installation=facts.get("installation", ""),
             customer=str(invoice.customer or ""),
             **taken,
@@ -318,6 +320,11 @@ def _attempt(act: Callable[[], T]) -> T:
         if (error.http_status or 500) >= 500:
             raise Unavailable() from None
         raise PaymentRefused(reason=error.user_message or "no reason given.") from None
+
+
+def _paid_at(intent: "PaymentIntent") -> datetime | None:
+    charge: Any = intent.latest_charge
+    return datetime.fromtimestamp(charge.created, UTC) if charge and intent.status == "succeeded" else None
 
 
 def _if_found(act: Callable[[], T]) -> T | None:
