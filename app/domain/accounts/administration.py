@@ -16,7 +16,8 @@ MAX_WEIGHT = 100
 
 SUSPENDED = (
     "Your account is suspended: it sends no texts, and its keys, applications and sign-ins are refused. "
-    "Texts from your contacts are still taken in, and opt-outs are heeded. {reason}"
+    "Texts from your contacts are still taken in, and opt-outs are heeded. A plan of monthly credits is still charged: "
+    "ask the operator of this service to end it if you want that. {reason}"
 )
 RESUMED = "Your account is active again. Its keys, applications and sign-ins work as before."
 

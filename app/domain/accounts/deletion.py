@@ -24,6 +24,7 @@ MAX_LATE = timedelta(hours=1)
 WHAT_GOES = (
     "Everything in it goes then: contacts, messages, keys, webhooks, users. Only the phones that opted out and the "
     "figures of the ledger are kept. {credits:,} credits are left now; what is left then is forfeited. "
+    "A plan of monthly credits is charged until then, unless it is ended before (end_plan). "
 )
 REQUESTED = (
     "The deletion of the account was asked for, and happens on {at}. {what_goes}Until then the account takes no new "

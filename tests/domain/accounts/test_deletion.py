@@ -153,6 +153,21 @@ async def test_a_delay_of_three_days_or_less_has_no_reminder(services: Services,
     assert await ACCOUNTS.only(services, "deletion_notice_at") is None
 
 
+async def test_the_mails_about_a_deletion_and_a_suspension_say_that_a_plan_is_still_charged(
+    services: Services, at: ActAt, pending: Deletion
+) -> None:
+    await reminders(services, END - timedelta(days=3)).run()
+    async with at(NOON) as unit:
+        await administration.suspend(unit, "Bills are open.")
+
+    openings = [words["opening"] for words in await WAITING_MAILS.read(services, "words")]
+
+    told = "A plan of monthly credits is charged until then, unless it is ended before (end_plan)."
+    assert [told in opening for opening in openings] == [True, True, False]
+    assert "A plan of monthly credits is still charged" in openings[-1]
+    assert openings[-1].endswith("Bills are open.")
+
+
 async def test_a_withdrawal_keeps_the_account_and_mails_its_owners(
     services: Services, account: Opened, at: ActAt, pending: Deletion
 ) -> None:
