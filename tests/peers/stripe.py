@@ -103,11 +103,19 @@ class StripePeer:
         subscription = self.objects[subscription_id]
         [item] = subscription["items"]["data"]
         intent = self._pay(item["price"]["unit_amount"], {}, subscription["customer"])
-        invoice = self._bill(subscription, status="paid", amount_paid=intent["amount"])
-        payment = {"type": "payment_intent", "payment_intent": intent["id"]}
-        self._add("invoice_payment", "inpay", invoice=invoice["id"], status="paid", payment=payment)
-        self._emit("invoice.paid", invoice)
+        self._settle_invoice(subscription, intent["amount"], {"type": "payment_intent", "payment_intent": intent["id"]})
         return intent["id"]
+
+    def renew_through(self, subscription_id: str, kind: str) -> str:
+        """Pay a month of a plan by a charge without a payment, or outside of Stripe; return the id of that object."""
+        subscription = self.objects[subscription_id]
+        [item] = subscription["items"]["data"]
+        amount = item["price"]["unit_amount"]
+        facts = {"amount": amount, "disputed": False, "created": int(time.time())}
+        none = {"value": 0, "currency": "usd"} if kind == "payment_record" else 0
+        paid = self._add(kind, {"charge": "ch", "payment_record": "pr"}[kind], amount_refunded=none, **facts)
+        self._settle_invoice(subscription, amount, {"type": kind, kind: paid["id"]})
+        return paid["id"]
 
     def add_item(self, subscription_id: str, reason: str = "subscription_update") -> None:
         """Add another item to a subscription, as a person does in Stripe's dashboard, and have its first days paid."""
@@ -160,8 +168,8 @@ class StripePeer:
         """Open or decide the dispute of what is left of a payment."""
         charge = self.objects[self.objects[intent_id]["latest_charge"]]
         found = [each for each in self._all("dispute") if each["payment_intent"] == intent_id]
-        amount = charge["amount"] - charge["amount_refunded"]
-        dispute = found[0] if found else self._add("dispute", "du", payment_intent=intent_id, amount=amount)
+        facts = {"amount": charge["amount"] - charge["amount_refunded"], "charge": charge["id"]}
+        dispute = found[0] if found else self._add("dispute", "du", payment_intent=intent_id, **facts)
         dispute["status"], charge["disputed"] = status, True
         self._emit("charge.dispute.updated" if found else "charge.dispute.created", dispute)
 
@@ -242,8 +250,7 @@ class StripePeer:
                 kind = "checkout.session" if names[0] == "checkout" else "subscription"
                 return _list([each for each in self._all(kind) if query.items() <= each.items()])
             case ["disputes"]:
-                intent = query["payment_intent"]
-                return _list([each for each in self._all("dispute") if each["payment_intent"] == intent])
+                return _list([each for each in self._all("dispute") if each["charge"] == query["charge"]])
             case _:
                 return self.objects[names[-1]]
 
@@ -281,6 +288,11 @@ class StripePeer:
         invoice = self._add("invoice", "in", parent=parent, **facts)
         subscription["latest_invoice"] = invoice["id"]
         return invoice
+
+    def _settle_invoice(self, subscription: Json, amount: int, payment: Json) -> None:
+        invoice = self._bill(subscription, status="paid", amount_paid=amount)
+        self._add("invoice_payment", "inpay", invoice=invoice["id"], status="paid", payment=payment)
+        self._emit("invoice.paid", invoice)
 
     def _charge(self, intent: Json, status: str) -> Json:
         facts = {name: intent[name] for name in ("amount", "currency", "customer")} | {"created": int(time.time())}
@@ -352,7 +364,7 @@ def _list(data: list[Json]) -> Json:
 def _is_asked(payment: Json, query: dict[str, str]) -> bool:
     if "invoice" in query:
         return payment["invoice"] == query["invoice"]
-    return payment["payment"]["payment_intent"] == query["payment[payment_intent]"]
+    return payment["payment"].get("payment_intent") == query["payment[payment_intent]"]
 
 
 def _nested(form: dict[str, str], name: str) -> Json:

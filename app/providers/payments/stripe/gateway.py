@@ -30,7 +30,7 @@ from app.providers.payments.stripe.events import is_signed, subject_of
 from app.providers.payments.stripe.objects import card_of, facts_of, is_ours, notice_of, plan_of, session_of
 
 if TYPE_CHECKING:
-    from stripe import PaymentIntent, StripeClient, Subscription
+    from stripe import Charge, InvoicePayment, PaymentIntent, StripeClient, Subscription
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -253,7 +253,7 @@ class Stripe:
                 paid_at=_paid_at(intent),
                 installation=facts.get("installation", ""),
                 customer=str(intent.customer or ""),
-                **self._taken_back(intent),
+                **self._taken_back(intent.latest_charge),
             )
         of = {"payment": {"type": "payment_intent", "payment_intent": id}}
         found = self._client.v1.invoice_payments.list(of)
@@ -268,10 +268,7 @@ class Stripe:
             return None
         taken = {"refunded": 0, "disputed": 0}
         for each in self._client.v1.invoice_payments.list({"invoice": id}).data:
-            if each.payment.payment_intent:
-                expanded = {"expand": ["latest_charge"]}
-                intent = self._client.v1.payment_intents.retrieve(str(each.payment.payment_intent), expanded)
-                taken = {name: taken[name] + part for name, part in self._taken_back(intent).items()}
+            taken = {name: taken[name] + part for name, part in self._taken_from(each.payment).items()}
         return PaymentState(
             key=invoice.id,
             reference=invoice.id,
@@ -287,13 +284,27 @@ class Stripe:
             **taken,
         )
 
-    def _taken_back(self, intent: "PaymentIntent") -> dict[str, int]:
-        """Return the parts of a payment that were refunded, and that open or lost disputes hold back."""
-        charge = intent.latest_charge
+    def _taken_from(self, payment: "InvoicePayment.Payment") -> dict[str, int]:
+        """Return the parts of a payment of an invoice that were taken back. The object lacks the ids of other types."""
+        match payment.type:
+            case "payment_intent":
+                expanded = {"expand": ["latest_charge"]}
+                intent = self._client.v1.payment_intents.retrieve(str(payment.payment_intent), expanded)
+                return self._taken_back(intent.latest_charge)
+            case "charge":
+                return self._taken_back(self._client.v1.charges.retrieve(str(payment.charge)))
+            case "payment_record":
+                record = self._client.v1.payment_records.retrieve(str(payment.payment_record))
+                return {"refunded": record.amount_refunded.value, "disputed": 0}
+            case _:
+                return {"refunded": 0, "disputed": 0}
+
+    def _taken_back(self, charge: "str | Charge | None") -> dict[str, int]:
+        """Return the parts of a charge that were refunded, and that open or lost disputes hold back."""
         assert not isinstance(charge, str), "the charge is expanded"
         if charge is None:
             return {"refunded": 0, "disputed": 0}
-        disputes = self._client.v1.disputes.list({"payment_intent": intent.id}).data if charge.disputed else []
+        disputes = self._client.v1.disputes.list({"charge": charge.id}).data if charge.disputed else []
         held = sum(each.amount for each in disputes if each.status not in SETTLED_DISPUTES)
         return {"refunded": charge.amount_refunded, "disputed": held}
 
