@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
@@ -165,7 +166,7 @@ class Stripe:
         customer = self._find_customer(order) or self._create_customer(order)
         session = self._client.v1.checkout.sessions.create(
             session_of(order, customer),  # pyrefly: ignore[bad-argument-type] - built for two modes
-            {"idempotency_key": f"checkout/{order.installation}/{order.key}"},
+            {"idempotency_key": _key_of("checkout", order.installation, order.key)},
         )
         if order.plan:
             self._keep_one_plan(customer, session.id)
@@ -214,7 +215,7 @@ class Stripe:
         """Create the customer of an account: one, also for users who start the first purchases at the same time."""
         facts = {"metadata": {"account_id": str(order.account_id), "installation": order.installation}}
         former = [order.customer] if order.customer else []
-        key = "/".join(["customer", order.installation, str(order.account_id), *former])
+        key = _key_of("customer", order.installation, str(order.account_id), *former)
         id = self._client.v1.customers.create(facts, {"idempotency_key": key}).id
         self._client.v1.customers.update(id, {"email": order.email})
         return id
@@ -331,6 +332,11 @@ def _attempt(act: Callable[[], T]) -> T:
         if (error.http_status or 500) >= 500:
             raise Unavailable() from None
         raise PaymentRefused(reason=error.user_message or "no reason given.") from None
+
+
+def _key_of(kind: str, *parts: str) -> str:
+    """Return an idempotency key. It is a header: not all characters of callers' keys are allowed in one."""
+    return f"{kind}/{sha256('/'.join(parts).encode()).hexdigest()}"
 
 
 def _paid_at(intent: "PaymentIntent") -> datetime | None:

@@ -1,9 +1,10 @@
-"""The threads and the waits of Stripe's adapter: pages that show a card hold up nothing else."""
+"""Stripe's adapter: pages that show a card hold up nothing else, and keys of callers may have any characters."""
 
 import asyncio
 import os
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,19 @@ async def test_cards_that_stripe_does_not_return_hold_up_no_purchase_and_no_work
     finally:
         answers.set()
         await within("the pages", asyncio.wait(pages))
+
+
+@pytest.mark.parametrize("key", ["1/Bestellung ✓", "1/line\nbreak", "1/é", "1/" + "🙂" * 200])
+async def test_an_order_is_started_once_whatever_the_characters_of_its_key(
+    peer: StripePeer, stripe: Stripe, key: str
+) -> None:
+    order = replace(ORDER, key=key)
+
+    first, again = await stripe.start(order), await stripe.start(order)
+
+    assert first == again
+    pages = [each for each in peer.objects.values() if each["object"] == "checkout.session"]
+    assert [page["_payment_metadata"]["order"] for page in pages] == [key]
 
 
 async def test_a_card_is_asked_for_once(peer: StripePeer, stripe: Stripe) -> None:
