@@ -25,6 +25,9 @@ class Till:
     async def close(self, reference: str) -> None:
         """Do nothing."""
 
+    async def close_all(self, customer: str) -> None:
+        """Do nothing."""
+
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Return a page of the customer."""
         return f"https://pay.example/{customer}"

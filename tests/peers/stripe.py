@@ -185,7 +185,8 @@ class StripePeer:
         names = url.path.removeprefix("/v1/").split("/")
         self.before(method, names)
         form = dict(parse_qsl(body.decode()))
-        if missing := self._find_missing(method, [*names, form.get("customer", "")]):
+        query = dict(parse_qsl(url.query))
+        if missing := self._find_missing(method, [*names, (form | query).get("customer", "")]):
             return _error(404, "invalid_request_error", f"No such object: '{missing}'", code="resource_missing")
         if names[-1] == "expire" and self.objects[names[-2]]["status"] != "open":
             return _error(400, "invalid_request_error", "Only Checkout Sessions with a status in open can be expired.")
@@ -193,7 +194,7 @@ class StripePeer:
             return _error(400, "invalid_request_error", "A canceled subscription cannot be changed.")
         answer = (
             200,
-            orjson.dumps(self._serve(method, names, dict(parse_qsl(url.query)), form)),
+            orjson.dumps(self._serve(method, names, query, form)),
         )
         if key:
             self._answers[key] = (body, *answer)

@@ -165,6 +165,10 @@ class Gateway(Protocol):
         """Close the page of a checkout, if it exists, for payments; raise as `start` does. Idempotent."""
         ...
 
+    async def close_all(self, customer: str) -> None:
+        """Close all open pages of a customer, those for plans too; raise as `start` does. Idempotent."""
+        ...
+
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Return a page on which a customer changes the payment method and sees invoices; raise as `start` does."""
         ...

@@ -78,7 +78,7 @@ class Payments:
         return "payment_of_deleted_account"
 
     async def release(self, account_id: int) -> None:
-        """End the plan and the open payments of an account at the provider, before the account is deleted.
+        """End the plan and the open pages of an account at the provider, before the account is deleted.
 
         Raises `Unavailable` and `PaymentRefused`. Idempotent. What the provider does not have needs no end. Payments at
         another provider are left to the operator.
@@ -88,10 +88,13 @@ class Payments:
             open_pages = await queries.list_open(unit, self.gateway.name)
             mine = [plan.provider_id for plan in plans if plan.provider == self.gateway.name]
             references = [payment.provider_id for payment in open_pages]
+            customer = await queries.find_customer(unit, self.gateway.name)
         for other in (plan for plan in plans if plan.provider != self.gateway.name):
             self.warn("plan_not_ended", account_id=account_id, provider=other.provider, reference=other.provider_id)
         for reference in references:
             await self.gateway.close(reference)
+        if customer:
+            await self.gateway.close_all(customer)
         for reference in mine:
             await self._stop_plan(account_id, reference)
 

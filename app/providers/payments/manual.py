@@ -26,6 +26,9 @@ class Manual:
     async def close(self, reference: str) -> None:
         """Do nothing: there are no checkouts."""
 
+    async def close_all(self, customer: str) -> None:
+        """Do nothing: there are no pages."""
+
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Refuse: there is no such page."""
         raise Conflict(reason=self.instructions)

@@ -232,6 +232,38 @@ async def test_the_deletion_of_an_account_ends_its_plan_and_its_pages_first(
     assert await PLAN_SUBSCRIPTIONS.count(services) == 0
 
 
+async def test_the_deletion_of_an_account_closes_the_open_page_of_a_plan(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    page = await order_plan(act, payments)
+    account_id = await ACCOUNTS.only(services, "id")
+    await ask(services, account_id)
+
+    peer.failures = 3
+    with pytest.raises(Unavailable):
+        await payments.release(account_id)
+    assert peer.objects[page.rpartition("/")[2]]["status"] == "open"
+    await run_out(replace(deletions(services), prepare=payments.release))
+
+    assert peer.objects[page.rpartition("/")[2]]["status"] == "expired"
+    assert await ACCOUNTS.only(services, "status") == "deleted"
+
+
+async def test_an_account_whose_customer_stripe_does_not_have_is_deleted(
+    act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
+) -> None:
+    await order_plan(act, payments)
+    async with act() as unit:
+        account_id, customer = unit.actor.account_id, await queries.find_customer(unit, "stripe")
+    peer.forget(str(customer))
+
+    await payments.release(account_id)
+
+    await ask(services, account_id)
+    await run_out(replace(deletions(services), prepare=payments.release))
+    assert await ACCOUNTS.only(services, "status") == "deleted"
+
+
 async def test_a_plan_and_a_page_that_stripe_does_not_have_do_not_hold_up_a_deletion(
     act: OpenUnit, payments: Payments, peer: StripePeer, services: Services
 ) -> None:

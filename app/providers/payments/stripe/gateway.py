@@ -5,7 +5,7 @@ changed object; its present state is read from the API.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -32,6 +32,7 @@ from app.providers.payments.stripe.objects import card_of, facts_of, is_ours, no
 
 if TYPE_CHECKING:
     from stripe import Charge, InvoicePayment, PaymentIntent, StripeClient, Subscription
+    from stripe.checkout import Session
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
@@ -85,6 +86,15 @@ class Stripe:
     async def close(self, reference: str) -> None:
         """Expire a Checkout session; one that is complete, expired or unknown to Stripe stays as it is."""
         await self._call(lambda: _if_found(lambda: self._expire(reference)))
+
+    async def close_all(self, customer: str) -> None:
+        """Expire the open Checkout sessions of a customer, also those whose start was not stored."""
+
+        def close() -> None:
+            for page in self._list_open(customer):
+                self._expire(page.id)
+
+        await self._call(lambda: _if_found(close))
 
     async def open_portal(self, customer: str, return_url: str) -> str:
         """Create a session of the customer portal; it is used within minutes."""
@@ -178,8 +188,7 @@ class Stripe:
         Raise `PaymentRefused` if a page was paid before it expired, or if `id` is not the newest one. Starts at the
         same time see one another, because each creates its page before it lists them.
         """
-        found = self._client.v1.checkout.sessions.list({"customer": customer, "status": "open"})
-        pages = [each for each in found.auto_paging_iter() if each.mode == "subscription"]
+        pages = [each for each in self._list_open(customer) if each.mode == "subscription"]
         newest = max(pages, key=lambda page: (page.created, page.id)).id if pages else None
         for page in pages:
             if page.id != newest:
@@ -189,6 +198,10 @@ class Stripe:
             raise PaymentRefused(reason="a plan of the account was paid a moment ago.")
         if id != newest:
             raise PaymentRefused(reason="a newer page for a plan was made at the same time. Use that one.")
+
+    def _list_open(self, customer: str) -> "Sequence[Session]":
+        found = self._client.v1.checkout.sessions.list({"customer": customer, "status": "open"})
+        return list(found.auto_paging_iter())
 
     def _pays_plan(self, customer: str) -> bool:
         found = self._client.v1.subscriptions.list({"customer": customer})
