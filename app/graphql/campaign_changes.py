@@ -217,10 +217,16 @@ class CampaignMutation:
         ] = None,
         preview_id: Annotated[
             str | None,
-            strawberry.argument(description="The id of the preview that was seen; refuses if anything has changed."),
+            strawberry.argument(
+                description="The id of the preview that was seen; refuses if the campaign or the size of its audience "
+                "has changed. Without max_credits, the campaign costs no more than that preview shows."
+            ),
         ] = None,
         max_credits: Annotated[
-            BigInt | None, strawberry.argument(description=f"{COST_LIMIT} Null keeps the limit of the campaign.")
+            BigInt | None,
+            strawberry.argument(
+                description=f"{COST_LIMIT} Null keeps the price of the preview, or else the limit of the campaign."
+            ),
         ] = None,
         at: Annotated[
             datetime | None,

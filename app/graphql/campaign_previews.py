@@ -98,14 +98,16 @@ class ZoneCount:
 class CampaignPreview:
     """A preview."""
 
-    preview_id: str = strawberry.field(description="Pass it to send_campaign, which refuses if anything has changed.")
+    preview_id: str = strawberry.field(
+        description="Pass it to send_campaign, which refuses if the campaign or the size of its audience has changed."
+    )
     audience: BigInt = strawberry.field(description="Number of contacts in the audience.")
     recipients: BigInt = strawberry.field(description="Number of contacts that would get a text.")
     segments: BigInt = strawberry.field(description="SMS parts of all texts.")
     credits: BigInt = strawberry.field(description="The exact price in credits.")
     max_credits: BigInt = strawberry.field(
-        description="The price, or the limit of the campaign if that is lower. With it as max_credits of "
-        "send_campaign, the campaign costs no more than shown."
+        description="The most credits of a campaign that is sent with this preview_id and without max_credits: the "
+        "price, or the limit of the campaign if that is lower."
     )
     cost: float = strawberry.field(description="The exact price in the account's currency.")
     currency: str = strawberry.field(description="The currency, such as USD.")

@@ -204,7 +204,7 @@ class Preview:
 
     @property
     def max_credits(self) -> int:
-        """Return the price, or the limit of the campaign if that is lower."""
+        """Return the most credits of a campaign sent with this preview: the price, or its limit if lower."""
         limit = self.campaign.max_credits
         return self.credits if limit is None else min(self.credits, limit)
 
@@ -277,19 +277,22 @@ async def count_again(unit: UnitOfWork, campaign: Campaign, id: str) -> Counted:
     return Counted(id, size, until)
 
 
-async def check(unit: UnitOfWork, campaign: Campaign, counted: Counted, max_credits: int | None) -> None:
-    """Raise `PreviewOutdated` unless a locked campaign and the size of its audience are those of a preview.
+async def check(unit: UnitOfWork, campaign: Campaign, counted: Counted, max_credits: int | None) -> int:
+    """Return the credits that a locked campaign may cost: those allowed, or else those of its preview.
 
-    Contacts that were added since the audience was counted belong to it. Raises `OverMaxCredits` where the credits of
-    the preview are more than allowed.
+    Raises `PreviewOutdated` unless the campaign and the size of its audience are those of the preview, where contacts
+    that were added since the audience was counted belong to it, and `OverMaxCredits` where the credits of the preview
+    are more than is allowed, by the draft if nothing else is.
     """
     chosen, shown = await _read_unchanged(unit, campaign, counted.preview_id)
     statement, values = _compile(unit, chosen, contacts.COUNT_NEW_AUDIENCE)
     newer = (await unit.execute(statement, values | {"until": counted.until})).scalar_one()
     if counted.size + newer != shown.size:
         raise PreviewOutdated(was=shown.size, change=f"it would reach {counted.size + newer}")
-    if max_credits is not None and shown.credits > max_credits:
-        raise OverMaxCredits(credits=shown.credits, limit=max_credits)
+    limit = campaign.max_credits if max_credits is None else max_credits
+    if limit is not None and shown.credits > limit:
+        raise OverMaxCredits(credits=shown.credits, limit=limit)
+    return shown.credits if max_credits is None else max_credits
 
 
 async def _read_unchanged(unit: UnitOfWork, campaign: Campaign, id: str) -> tuple[Audience, Shown]:

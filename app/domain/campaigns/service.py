@@ -57,6 +57,7 @@ class CampaignFields(TypedDict, total=False):
 class Order:
     """The terms of a send. `preview_id` is that of the preview that the caller saw.
 
+    The campaign may cost `max_credits`, or else no more than that preview shows, or else what the draft allows.
     It starts at the time `at`, or texts each recipient when the clock there shows `local_at`, a time without a zone.
     """
 
@@ -121,7 +122,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     campaign = await _get_complete(unit, id, lock=True)
     limit = campaign.max_credits if order.max_credits is None else order.max_credits
     if counted is not None:
-        await previews.check(unit, campaign, counted, limit)
+        limit = await previews.check(unit, campaign, counted, order.max_credits)
     campaign.max_credits, campaign.local_at = limit, order.local_at
     _attest(unit, campaign)
     now = unit.clock.now()
