@@ -192,9 +192,10 @@ class CampaignMutation:
     @strawberry.mutation(
         graphql_type=Campaign,
         description=(
-            "Send a campaign, at once or at a time, and return it. Its content is fixed now, its audience when it "
-            "starts; each contact gets one text at most. The caller certifies that the recipients gave prior express "
-            "written consent to be texted, which is recorded with each text. Sending again answers conflict."
+            "Send a campaign, at once or at a time, and return it. Its content is fixed now, its audience and the "
+            "values of contacts when it starts; each contact gets one text at most. The caller certifies that the "
+            "recipients gave prior express written consent to be texted, which is recorded with each text. Sending "
+            "again answers conflict."
         ),
         directives=guarded(
             "campaigns:send",
@@ -218,8 +219,9 @@ class CampaignMutation:
         preview_id: Annotated[
             str | None,
             strawberry.argument(
-                description="The id of the preview that was seen; refuses if the campaign or the size of its audience "
-                "has changed. Without max_credits, the campaign costs no more than that preview shows."
+                description="The id of the preview that was seen; refuses if the campaign, the size of its audience or "
+                "a setting of the account that its texts and price depend on has changed. Without max_credits, the "
+                "campaign costs no more than that preview shows."
             ),
         ] = None,
         max_credits: Annotated[

@@ -99,7 +99,8 @@ class CampaignPreview:
     """A preview."""
 
     preview_id: str = strawberry.field(
-        description="Pass it to send_campaign, which refuses if the campaign or the size of its audience has changed."
+        description="Pass it to send_campaign, which refuses if the campaign, the size of its audience or a setting of "
+        "its texts has changed."
     )
     audience: BigInt = strawberry.field(description="Number of contacts in the audience.")
     recipients: BigInt = strawberry.field(description="Number of contacts that would get a text.")

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
+from app.domain.campaigns.account_settings import AccountSettings
+from app.domain.campaigns.models import Campaign
+from app.domain.campaigns.rows import FrozenCampaign
 from app.domain.kernel import smart_encoding
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.templates import checking, vocabulary
@@ -46,6 +49,17 @@ class Content:
             dict(key.fallbacks),
             is_smart_encoded=key.is_smart_encoded,
             fold_accents=key.fold_accents,
+        )
+
+    @classmethod
+    def with_settings(cls, campaign: Campaign | FrozenCampaign, settings: AccountSettings) -> Self:
+        """Return the content of a campaign with settings of its account."""
+        return cls(
+            campaign.body,
+            settings.company_name,
+            settings.fallbacks,
+            is_smart_encoded=campaign.is_smart_encoded,
+            fold_accents=settings.fold_accents,
         )
 
     @property

@@ -4,7 +4,10 @@ from app.domain.kernel.errors import DomainError
 
 
 class PreviewOutdated(DomainError):
-    """The campaign or its audience has changed since that preview. Preview it again, then send with the new id."""
+    """The campaign, its audience or a setting of its texts has changed since that preview.
+
+    Preview it again, then send with the new id.
+    """
 
     code = "preview_outdated"
     status = 409

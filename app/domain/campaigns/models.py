@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import CheckConstraint, DateTime, ForeignKey, Index, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.base import Base, Created, Key
@@ -68,8 +69,9 @@ class Campaign(Base):
     the last of them. `due_at` is the time at which a worker looks at the campaign again, null while there is nothing to
     do. `actor` attested the consent of the recipients, at `attested_at`. The breaker counts results after `resumed_at`.
     `local_at` is the time on the clock of each recipient at which the text is due, without a zone; null where all are
-    due at once. `version` counts the changes of a draft, so that a concurrent one is noticed. One with `deleted_at` is
-    shown nowhere, while its recipients are being deleted.
+    due at once. `account_settings` are those that its texts and their price depend on, as they were when it was sent;
+    null for a draft. `version` counts the changes of a draft, so that a concurrent one is noticed. One with
+    `deleted_at` is shown nowhere, while its recipients are being deleted.
     """
 
     __tablename__ = "campaigns"
@@ -94,6 +96,7 @@ class Campaign(Base):
     scheduled_at: Mapped[datetime | None]
     local_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=False))
     max_credits: Mapped[int | None]
+    account_settings: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     read_until: Mapped[int] = mapped_column(server_default="0")
     read_after: Mapped[str] = mapped_column(server_default="")
     is_read: Mapped[bool] = mapped_column(server_default=text("false"))

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Self
 
 from app.db import rows
 from app.db.engine import Connection, Pool
-from app.domain.accounts import sql as accounts
 from app.domain.accounts.models import AccountStatus
 from app.domain.billing import prices
-from app.domain.campaigns import restraints
+from app.domain.campaigns import account_settings, restraints
+from app.domain.campaigns.account_settings import AccountSettings
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.content import Content
 from app.domain.campaigns.models import Campaign
@@ -34,7 +34,6 @@ from app.domain.messages.eligibility.facts import HandoffFacts
 from app.domain.messages.models import Purpose
 from app.domain.quiet_hours.zones import PREFIX, find_place
 from app.domain.segments.compiling import compile_numbered
-from app.domain.templates import sql as templates
 
 CHUNK = 2000
 """The number of contacts that are read at once."""
@@ -54,10 +53,6 @@ FROM {{walked}} ORDER BY c.phone
 """
 WALKED = "$1::bigint", "$2::text", "$3::bigint", "$4::bigint"
 IS_NAMED = "id = ANY($9::bigint[])"
-FIND_ACCOUNT = f"""
-SELECT a.company_name, a.region, a.time_zone, a.fold_accents, {templates.fallbacks_of("own.id")} AS fallbacks
-FROM (SELECT $1::bigint AS id) own {accounts.join("own.id")}
-"""
 
 
 class Candidate(NamedTuple):
@@ -147,7 +142,7 @@ class Plan:
     audience: Audience
     content: Content
     is_strict: bool
-    region: str
+    settings: AccountSettings
     max_segments: int
     at: datetime
     time_zone: str | None = None
@@ -170,20 +165,18 @@ class Plan:
         max_segments: int,
         at: datetime,
     ) -> Self:
-        """Return the plan of a campaign; relative times of its segment end at `at`."""
-        account = await source.fetchrow(FIND_ACCOUNT, campaign.account_id)
+        """Return the plan of a campaign; relative times of its segment end at `at`.
+
+        A campaign that was sent keeps the settings of that time.
+        """
+        account = await source.fetchrow(account_settings.FIND, campaign.account_id)
+        settings = AccountSettings.of(campaign.account_settings or account)
         return cls(
             campaign.account_id,
             audience,
-            Content(
-                campaign.body,
-                account["company_name"],
-                account["fallbacks"],
-                is_smart_encoded=campaign.is_smart_encoded,
-                fold_accents=account["fold_accents"],
-            ),
+            Content.with_settings(campaign, settings),
             campaign.is_strict,
-            account["region"],
+            settings,
             max_segments,
             at,
             account["time_zone"],
@@ -235,7 +228,7 @@ class Plan:
         if any(reasons):
             texts = [UNSENT if reason else text for text, reason in zip(texts, reasons, strict=True)]
         prefixes = [each.phone[:PREFIX] for each in contacts]
-        price_of = {prefix: prices.credits_per_segment(prefix, self.region) for prefix in set(prefixes)}
+        price_of = {prefix: prices.credits_per_segment(prefix, self.settings.region) for prefix in set(prefixes)}
         planned.prefixes.extend(prefixes)
         planned.texts.extend(texts)
         planned.reasons.extend(reasons)

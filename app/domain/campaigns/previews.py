@@ -15,7 +15,8 @@ from sqlalchemy import TextClause, text
 
 from app.db.engine import Pool
 from app.domain.accounts import queries as accounts
-from app.domain.campaigns import audience, queries
+from app.domain.campaigns import account_settings, audience, queries
+from app.domain.campaigns.account_settings import AccountSettings
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits, PreviewOutdated
 from app.domain.campaigns.models import Campaign
@@ -224,14 +225,14 @@ async def preview(unit: UnitOfWork, pool: Pool, id: int, max_segments: int, star
     async with one_at_a_time(unit, "previews"):
         tally = await count(pool, plan)
     return Preview(
-        preview_id=preview_id(campaign, chosen, tally.audience, tally.credits),
+        preview_id=preview_id(campaign, plan.settings, chosen, Shown(tally.audience, tally.credits)),
         campaign=campaign,
         audience=tally.audience,
         recipients=tally.recipients,
         excluded=dict(sorted(tally.excluded.items())),
         histogram=dict(sorted(tally.histogram.items())),
         encodings=dict(sorted(tally.encodings.items())),
-        characters=_characters(tally, fold_accents=account.fold_accents),
+        characters=_characters(tally, fold_accents=plan.settings.fold_accents),
         segments=tally.segments,
         credits=tally.credits,
         cost=tally.credits * account.rate,
@@ -252,12 +253,12 @@ async def count(pool: Pool, plan: Plan) -> Tally:
     return tally
 
 
-def preview_id(campaign: Campaign, chosen: Audience, size: int, credits: int) -> str:
-    """Return the id of a preview: a digest of the content, the number, the audience, its size and the credits."""
+def preview_id(campaign: Campaign, settings: AccountSettings, chosen: Audience, shown: Shown) -> str:
+    """Return the id of a preview: a digest of the content, settings, number and audience, and what it showed."""
     content = campaign.body, campaign.is_smart_encoded, campaign.is_strict, campaign.phone_number_id
-    shown = orjson.dumps([*content, chosen.to_json(), size, credits], option=orjson.OPT_SORT_KEYS)
-    digest = hashlib.sha256(shown).hexdigest()[:32]
-    return f"{size}-{credits}-{digest}"
+    previewed = *content, settings.to_json(), chosen.to_json(), *shown
+    digest = hashlib.sha256(orjson.dumps(previewed, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+    return f"{shown.size}-{shown.credits}-{digest}"
 
 
 async def count_again(unit: UnitOfWork, campaign: Campaign, id: str) -> Counted:
@@ -302,8 +303,9 @@ async def _read_unchanged(unit: UnitOfWork, campaign: Campaign, id: str) -> tupl
     except (ValueError, TypeError):
         raise InvalidInput(reason="preview_id must be that of a preview.", field="preview_id") from None
     chosen = await audience.read(unit, campaign.audience)
-    if preview_id(campaign, chosen, *shown) != id:
-        raise PreviewOutdated(was=shown.size, change="its text, number or audience is another")
+    if preview_id(campaign, await account_settings.find(unit, campaign), chosen, shown) != id:
+        change = "its text, number or audience is another, or a setting of the account that they depend on"
+        raise PreviewOutdated(was=shown.size, change=change)
     return chosen, shown
 
 

@@ -37,6 +37,7 @@ class FrozenCampaign(NamedTuple):
     is_smart_encoded: bool
     is_strict: bool
     max_credits: int | None
+    account_settings: dict[str, Any] | None
     read_until: int
     read_after: str
     sent_at: datetime

@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, text
 from app.domain.accounts import credentials
 from app.domain.accounts.scopes import Scope
 from app.domain.billing import service as billing
-from app.domain.campaigns import audience, content, notices, previews, queries, results
+from app.domain.campaigns import account_settings, audience, content, notices, previews, queries, results
 from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import OverMaxCredits
 from app.domain.campaigns.events import CampaignProgress
@@ -107,7 +107,8 @@ async def update(unit: UnitOfWork, id: int, fields: CampaignFields, expected_ver
 
 
 async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
-    """Send a campaign, now or at a later time; its content is frozen now, and its audience when it starts.
+    """Send a campaign, now or at a later time; its content is frozen now, with the settings of the account that its
+    texts depend on, and its audience when it starts.
 
     The sender attests the consent of the recipients, which is recorded with each text. Raises `ConsentNotAttested`,
     `Conflict`, `PreviewOutdated` and `OverMaxCredits`; a campaign that turns out to cost more is paused before its
@@ -120,6 +121,7 @@ async def send(unit: UnitOfWork, id: int, order: Order) -> Campaign:
     if order.preview_id is not None:
         counted = await previews.count_again(unit, await _get_complete(unit, id), order.preview_id)
     campaign = await _get_complete(unit, id, lock=True)
+    campaign.account_settings = (await account_settings.find(unit, campaign)).to_json()
     limit = campaign.max_credits if order.max_credits is None else order.max_credits
     if counted is not None:
         limit = await previews.check(unit, campaign, counted, order.max_credits)
@@ -160,7 +162,7 @@ async def unschedule(unit: UnitOfWork, id: int) -> Campaign:
     campaign = await queries.get(unit, id, lock=True)
     _require(campaign, {CampaignStatus.scheduled}, "unscheduled")
     campaign.status, campaign.scheduled_at, campaign.due_at = CampaignStatus.draft, None, None
-    campaign.local_at = None
+    campaign.local_at = campaign.account_settings = None
     return await _save(unit, campaign)
 
 

@@ -16,8 +16,8 @@ SECONDS = 0.2
 """The time after which a step begins no further chunk: a pause or a cancellation waits for it."""
 
 FIND = """
-SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, read_until, read_after,
-  sent_at, local_at FROM campaigns
+SELECT id, account_id, body, audience, is_smart_encoded, is_strict, max_credits, account_settings, read_until,
+  read_after, sent_at, local_at FROM campaigns
 WHERE id = $1 AND status = 'sending' AND NOT is_read FOR UPDATE
 """
 # No phone comes twice: those of an account are unique, and each chunk begins after the phones of the one before it.

@@ -1,7 +1,7 @@
 """Send the text of a campaign to one phone, to see how it arrives."""
 
 from app.domain.accounts import queries as accounts
-from app.domain.campaigns import queries
+from app.domain.campaigns import account_settings, queries
 from app.domain.campaigns.content import Content
 from app.domain.contacts import placeholders
 from app.domain.contacts import queries as contacts
@@ -9,7 +9,6 @@ from app.domain.kernel import phone as phones
 from app.domain.kernel.unit_of_work import UnitOfWork
 from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.requests import Acceptance, Send
-from app.domain.templates import queries as templates
 
 REFUSALS = (
     "account_deletion_pending",
@@ -38,13 +37,7 @@ async def send(
     phone = phones.normalize(to.strip(), account.region)
     contact = await contacts.find_by_phone(unit, phone)
     person = placeholders.of_contact(contact) if contact else {"phone": phone}
-    content = Content(
-        campaign.body,
-        account.company_name,
-        await templates.find_fallbacks(unit),
-        is_smart_encoded=campaign.is_smart_encoded,
-        fold_accents=account.fold_accents,
-    )
+    content = Content.with_settings(campaign, await account_settings.find(unit, campaign))
     written = content.render(person).text
     body = content.encode(written)
     send = Send(
