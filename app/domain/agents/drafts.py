@@ -77,7 +77,7 @@ async def try_out(unit: UnitOfWork, writers: Writers, agent_id: int, body: str) 
     async with apart(unit) as own:
         await billing.lock(own)
         ended = await calls.end(own, call_id, decision.drafted, is_paid=decision.text is not None)
-    return Trial(decision, 0 if ended.is_refunded else 1, ended.credits_remaining)
+    return Trial(decision, ended.credits, ended.credits_remaining)
 
 
 async def _lock_draft(unit: UnitOfWork, run_id: int) -> AgentRun:

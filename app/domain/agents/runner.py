@@ -180,7 +180,7 @@ class AgentRunner:
             ended = await calls.end(unit, call_id, decision.drafted, is_paid=is_paid)
             if not is_own:
                 return False
-            run.call_id, run.credits = call_id, 0 if ended.is_refunded else 1
+            run.call_id, run.credits = call_id, ended.credits
             return (await conclude(unit, run, agent, decision)).status == RunStatus.sending
 
     async def _put_off(self, unit: UnitOfWork, run_id: int) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from sqlalchemy import func, select, update
 
@@ -32,12 +33,22 @@ DESCRIPTIONS = {
 }
 
 
+DEBITED = WriterCall.kind, WriterCall.credits
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of a call: the balance, and whether its credit was refunded."""
+    """The end of a call: the balance, and the credits of the call, none if they were refunded."""
 
     credits_remaining: int
-    is_refunded: bool
+    credits: int
+
+
+class Debited(NamedTuple):
+    """The kind of a call, and the credits that were debited for it, at the price of that time."""
+
+    kind: str
+    credits: int
 
 
 @asynccontextmanager
@@ -78,11 +89,11 @@ async def end(unit: UnitOfWork, call_id: int, draft: Draft, *, is_paid: bool) ->
         "ended_at": unit.clock.now(),
     }
     own = WriterCall.account_id == unit.actor.account_id, WriterCall.status == CallStatus.running
-    statement = update(WriterCall).where(WriterCall.id == call_id, *own).values(values).returning(WriterCall.kind)
-    kind = (await unit.execute(statement)).scalar_one_or_none()
-    if kind is None or is_paid:
-        return Ended(await billing.read_balance(unit), is_refunded=kind is None)
-    return Ended(await _refund(unit, CallKind(kind)), is_refunded=True)
+    statement = update(WriterCall).where(WriterCall.id == call_id, *own).values(values).returning(*DEBITED)
+    row = (await unit.execute(statement)).one_or_none()
+    if row is None or is_paid:
+        return Ended(await billing.read_balance(unit), row.credits if row else 0)
+    return Ended(await _refund(unit, Debited._make(row)), 0)
 
 
 async def refund_lapsed(unit: UnitOfWork) -> int:
@@ -93,16 +104,16 @@ async def refund_lapsed(unit: UnitOfWork) -> int:
         update(WriterCall)
         .where(WriterCall.account_id == unit.actor.account_id, *lapsed)
         .values(status=CallStatus.refunded, failure="interrupted", ended_at=unit.clock.now())
-        .returning(WriterCall.kind)
+        .returning(*DEBITED)
     )
-    kinds = (await unit.execute(statement)).scalars().all()
-    for kind in kinds:
-        await _refund(unit, CallKind(kind))
-    return len(kinds)
+    debited = [Debited._make(row) for row in (await unit.execute(statement)).all()]
+    for each in debited:
+        await _refund(unit, each)
+    return len(debited)
 
 
-async def _refund(unit: UnitOfWork, kind: CallKind) -> int:
-    return await billing.give_back(unit, prices.GENERATE, f"{DESCRIPTIONS[kind]}: nothing usable came")
+async def _refund(unit: UnitOfWork, call: Debited) -> int:
+    return await billing.give_back(unit, call.credits, f"{DESCRIPTIONS[CallKind(call.kind)]}: nothing usable came")
 
 
 def _started(unit: UnitOfWork, writers: Writers, kind: CallKind) -> WriterCall:
