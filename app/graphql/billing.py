@@ -33,7 +33,7 @@ describe(
     "The reason for a change of the balance.",
     {
         "debit": "Credits were spent.",
-        "refund": "Credits of a text that did not arrive were given back.",
+        "refund": "Credits of a text that failed, or of a call of the AI without a result, were given back.",
         "purchase": "Credits were bought.",
         "adjustment": "An operator corrected the balance.",
         "forfeiture": "The credits left at the deletion of the account.",
@@ -85,7 +85,9 @@ class SpendPointType:
     )
     kind: SpendKind | None = strawberry.field(description="The use of the credits; null where points are periods.")
     debited: BigInt = strawberry.field(description="Credits of the debits.")
-    refunded: BigInt = strawberry.field(description="Credits that were refunded, for texts that failed.")
+    refunded: BigInt = strawberry.field(
+        description="Credits that were refunded, for texts that failed and calls of the AI without a result."
+    )
     spent: BigInt = strawberry.field(description="The debits less the refunds.")
 
 
