@@ -1,6 +1,7 @@
 """Reads and checks the ledger and the balances."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -57,16 +58,20 @@ async def refund_debits(source: Source, credits: int) -> None:
 async def audit(source: Source) -> None:
     """Fail unless the ledger is consistent: balances, one debit for each message, one refund for each failure.
 
-    The sums of the days must be those of the ledger.
+    Only refunded and disputed payments take a balance below zero, as far as the overdraft of the account. The sums of
+    the days, and those of the payments, must be those of the ledger.
     """
     chain = await LEDGER_ENTRIES.read(source, "account_id", "type", "amount", "balance_after", "message_id")
     balances = Counter[int]()
     for entry in chain:
         balances[entry["account_id"]] += entry["amount"]
-        assert entry["balance_after"] == balances[entry["account_id"]] >= 0
+        assert entry["balance_after"] == balances[entry["account_id"]]
+        assert entry["balance_after"] >= 0 or entry["amount"] > 0 or entry["type"] in ("reversal", "dispute")
     assert await LEDGER_DAYS.read(source) == await _summed_up(source)
-    accounts = await ACCOUNTS.read(source, "id", "balance")
+    accounts = await ACCOUNTS.read(source, "id", "balance", "overdraft")
     assert {row["id"]: row["balance"] for row in accounts} == {row["id"]: balances[row["id"]] for row in accounts}
+    assert [row for row in accounts if row["balance"] < -row["overdraft"]] == []
+    await _audit_payments(source, chain)
 
     debits = {row["message_id"]: -row["amount"] for row in chain if row["type"] == "debit" and row["message_id"]}
     refunds = {row["message_id"]: row["amount"] for row in chain if row["type"] == "refund" and row["message_id"]}
@@ -78,6 +83,20 @@ async def audit(source: Source) -> None:
     assert {id: messages[id]["credits"] for id in paid} == {id: debits[id] for id in paid}
     assert paid & refunds.keys() == {id for id in paid if messages[id]["status"] == "failed"}
     assert {id for id in paid if messages[id]["cost"] == 0} == paid & refunds.keys()
+
+
+async def _audit_payments(source: Source, chain: Sequence[Any]) -> None:
+    """Fail unless the ledger has the credits of each payment, less those of its refunds and disputes."""
+    booked, expected = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+    for entry in chain:
+        if entry["type"] in ("purchase", "reversal", "dispute"):
+            booked[entry["account_id"], entry["type"]] += entry["amount"]
+    for row in await PAYMENTS.read(source, "account_id", "purchased", "reversed", "withheld"):
+        assert 0 <= row["reversed"] + row["withheld"] <= row["purchased"]
+        expected[row["account_id"], "purchase"] += row["purchased"]
+        expected[row["account_id"], "reversal"] -= row["reversed"]
+        expected[row["account_id"], "dispute"] -= row["withheld"]
+    assert booked == expected
 
 
 async def _summed_up(source: Source) -> list[Any]:

@@ -384,6 +384,7 @@ async def test_the_ledger_equals_the_record_of_stripe_in_any_order_of_events(
     await deliver(payments, peer, *order)
 
     assert await balance_of(services) == 1000 + recorded_by(peer)
+    await audit(services)
 
 
 def recorded_by(peer: StripePeer) -> int:
