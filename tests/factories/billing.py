@@ -8,6 +8,7 @@ from typing import Any
 from tests.factories.accounts import ACCOUNTS
 from tests.factories.messages import OUTBOUND
 from tests.factories.tables import Rows, Source, open_pool
+from tests.factories.writing import WRITER_CALLS
 
 BALANCE_ALERTS = Rows("balance_alerts")
 LEDGER_DAYS = Rows("ledger_days")
@@ -83,6 +84,17 @@ async def audit(source: Source) -> None:
     assert {id: messages[id]["credits"] for id in paid} == {id: debits[id] for id in paid}
     assert paid & refunds.keys() == {id for id in paid if messages[id]["status"] == "failed"}
     assert {id for id in paid if messages[id]["cost"] == 0} == paid & refunds.keys()
+
+
+async def audit_calls(source: Source) -> None:
+    """Fail unless each call of the AI that has ended cost its credits or nothing; other debits are those of texts."""
+    spent, expected = Counter[int](), Counter[int]()
+    for entry in await LEDGER_ENTRIES.where(message_id=None).read(source, "account_id", "type", "amount"):
+        if entry["type"] in ("debit", "refund"):
+            spent[entry["account_id"]] -= entry["amount"]
+    for row in await WRITER_CALLS.where_not(status="refunded").read(source, "account_id", "credits"):
+        expected[row["account_id"]] += row["credits"]
+    assert spent == expected
 
 
 async def _audit_payments(source: Source, chain: Sequence[Any]) -> None:

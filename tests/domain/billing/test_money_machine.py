@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -24,11 +25,18 @@ from app.domain.messages.acceptor import SendAcceptor
 from app.domain.messages.handoff import Handoff
 from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened, Opening, open_account
+from app.domain.payments import service as purchasing
+from app.domain.payments.gateway import Notice, PaymentState
+from app.domain.payments.service import MIN_AMOUNT
+from app.domain.writing import calls
+from app.domain.writing import service as writing
+from app.domain.writing.writer import Failure
 from app.providers.carriers.sandbox.carrier import SandboxCarrier
 from app.services import Services
 from app.settings import Settings
 from tests.domain.messages.handing import hand_over, reconcile
-from tests.factories.billing import audit
+from tests.domain.writing.writers import BRIEF, GOOD, Typist, writers
+from tests.factories.billing import audit, audit_calls
 from tests.factories.carriers import opened
 from tests.factories.clocks import Later
 from tests.factories.contacts import CONTACTS
@@ -49,8 +57,14 @@ hand_overs = st.tuples(st.just("hand_over"), st.sampled_from([0, 40]))
 reports = st.tuples(st.just("report"), st.integers(0, 20), st.sampled_from(["sent", "delivered", "failed"]))
 texts = st.tuples(st.just("text"), which, people, st.sampled_from(["STOP", "START", "Hello", "STOP what time"]))
 erasures = st.tuples(st.just("erase"), st.integers(0, 20))
+parts = st.sampled_from([0, 35, 100])
+payments = st.tuples(st.just("pay"), which, st.integers(0, 2), parts, parts)
+purchases = st.tuples(st.just("buy"), which)
+drafts = st.tuples(st.just("generate"), which, st.sampled_from(["done", "failed"]), st.booleans())
 
-actions = st.one_of(sends, sends, sends, grants, hand_overs, reports, texts, erasures)
+actions = st.one_of(
+    sends, sends, sends, grants, hand_overs, reports, texts, erasures, payments, payments, purchases, drafts, drafts
+)
 
 
 class Clients:
@@ -97,6 +111,37 @@ class Clients:
     async def _grant(self, client: int, credits: int) -> None:
         async with self._unit(self._account(client).account_id) as unit:
             await billing.grant(unit, credits, "Machine")
+
+    async def _pay(self, client: int, place: int, refunded: int, disputed: int) -> None:
+        """Book a state of one of three payments of the account, of which a part is refunded, and a part disputed."""
+        id = self._account(client).account_id
+        facts = f"top-up/{id}/{place}", f"pi_{id}_{place}", id, 20, "20 credits", 100, "USD"
+        state = PaymentState(*facts, is_paid=True, refunded=refunded, disputed=disputed)
+        await self.services.payments.book(Notice([state]), self.services.clock.now())
+
+    async def _buy(self, client: int) -> None:
+        """Request a purchase, and confirm it twice at once."""
+        id = self._account(client).account_id
+        async with self._unit(id) as unit:
+            payment = await purchasing.top_up(unit, self.services.payments, MIN_AMOUNT)
+        await asyncio.gather(*(self._confirm(id, payment.id) for _ in range(2)))
+
+    async def _confirm(self, account_id: int, payment_id: int) -> None:
+        async with self._unit(account_id) as unit:
+            await purchasing.confirm(unit, payment_id)
+
+    async def _generate(self, client: int, status: str, is_late: bool) -> None:
+        """Have a text written; a late writer answers after all calls of the account were refunded as lapsed."""
+        id = self._account(client).account_id
+        answers = [[GOOD]] if status == "done" else [Failure.unavailable]
+        late = partial(self._refund_lapsed, id) if is_late else None
+        async with self._unit(id) as unit:
+            await writing.generate(unit, writers(Typist(answers, before=late)), BRIEF, None)
+
+    async def _refund_lapsed(self, account_id: int) -> None:
+        async with self._unit(account_id) as unit:
+            unit.clock = Later(timedelta(hours=1))
+            await calls.refund_lapsed(unit)
 
     async def _hand_over(self, seconds: int) -> None:
         later = self._after(timedelta(seconds=seconds))
@@ -165,6 +210,7 @@ class MoneyMachine(RuleBasedStateMachine):
     @invariant()
     def every_credit_is_accounted_for(self) -> None:
         self.loop.run(audit(self.clients.pool))
+        self.loop.run(audit_calls(self.clients.pool))
 
     def teardown(self) -> None:
         self.loop.run(self._finish())
@@ -173,6 +219,7 @@ class MoneyMachine(RuleBasedStateMachine):
         pool = self.clients.pool
         await self.clients.finish()
         await audit(pool)
+        await audit_calls(pool)
         assert await MESSAGES.where(status="pending").count(pool) == 0
         handed_over = await SANDBOX_MESSAGES.read(pool, "to_number", "calls")
         assert [times for to, times in handed_over if times > (3 if to == RATE_LIMITED else 1)] == []
