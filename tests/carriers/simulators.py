@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import orjson
 
+from app.domain.messages import retries
 from app.providers.carriers.sandbox.numbers import MAGIC
 from app.providers.carriers.smpp import statuses
 from app.providers.carriers.telnyx import errors as telnyx_errors
@@ -107,7 +108,7 @@ def _telnyx(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _numbers(codes: Mapping[int, str], chosen: Callable[[int], bool]) -> dict[str, tuple[str, str]]:
     """Return the numbers of the chosen codes, but for those that are tried again, with our code and theirs."""
-    tried_again = ("rate_limited",)
+    tried_again = ("rate_limited", *retries.RULES)
     return {
         f"+150055{code}": (failure, str(code))
         for code, failure in codes.items()
@@ -159,7 +160,7 @@ SANDBOX = Kind(
     {
         number: (script.reports[1].code, script.reports[1].code)
         for number, script in MAGIC.items()
-        if number.startswith("+150055501") and script.reports[1].code
+        if number.startswith("+150055501") and script.reports[1].code and script.reports[1].code not in retries.RULES
     },
     {
         "+12025550143": DELIVERED,

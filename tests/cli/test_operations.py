@@ -40,6 +40,7 @@ CONNECTION_VERBS = (
 OF_A_BROWSER = "nobody is signed in; `session end` and `user update` do it for every user"
 OF_A_USER = "each user has notices of their own"
 WITHOUT_COMMAND = {
+    "enroll_contacts": "assistants use it; `sequence enroll` does the same for one contact",
     "create_consent_link": "`contact evidence` writes the file itself",
     "create_job_link": "`contact import` and `contact export` write the files themselves",
     "create_export_link": "`account export` writes the archive itself",
@@ -58,6 +59,7 @@ QUERIES_WITHOUT_COMMAND = {
     **dict.fromkeys(("carrier_connection_check", "carrier_connections", "carrier_kinds"), OWN_CONNECTIONS),
     **dict.fromkeys(("notice_settings", "notices"), OF_A_USER),
     "automation_keys": "`key list` lists every key",
+    "connection_test": "commands of the operator use no credential",
     "available_scopes": "`key scopes` lists every scope, and a command may give each",
     "find_contacts": "`contact list --search` finds them",
     "preview_import": "`contact import --dry-run` tells how a file is read",

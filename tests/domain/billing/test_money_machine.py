@@ -27,6 +27,7 @@ from app.domain.messages.requests import Send
 from app.domain.onboarding.service import Opened, Opening, open_account
 from app.domain.payments import service as purchasing
 from app.domain.payments.gateway import Notice, PaymentState
+from app.domain.payments.origin import get_installation
 from app.domain.payments.service import MIN_AMOUNT
 from app.domain.writing import calls
 from app.domain.writing import service as writing
@@ -115,9 +116,11 @@ class Clients:
     async def _pay(self, client: int, place: int, refunded: int, disputed: int) -> None:
         """Book a state of one of three payments of the account, of which a part is refunded, and a part disputed."""
         id = self._account(client).account_id
-        facts = f"top-up/{id}/{place}", f"pi_{id}_{place}", id, 20, "20 credits", 100, "USD"
-        state = PaymentState(*facts, is_paid=True, refunded=refunded, disputed=disputed)
-        await self.services.payments.book(Notice([state]), self.services.clock.now())
+        async with self._unit(id) as unit:
+            own, now = await get_installation(unit), unit.clock.now()
+        facts = f"top-up/{id}/{place}", f"pi_{id}_{place}", id, 20, "20 credits", 100, "USD", True, now, own, None
+        state = PaymentState(*facts, refunded=refunded, disputed=disputed)
+        await self.services.payments.book(Notice([state]), now)
 
     async def _buy(self, client: int) -> None:
         """Request a purchase, and confirm it twice at once."""
