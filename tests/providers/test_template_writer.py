@@ -11,6 +11,7 @@ from app.domain.kernel import sms_parts
 from app.domain.writing.checking import faults
 from app.domain.writing.errors import BriefNotUnderstood
 from app.domain.writing.writer import ANSWERED, Brief, Kind, Passage
+from app.providers.writers import template
 from app.providers.writers.template import NO_ANSWER, TemplateWriter
 
 GOLDEN = Path(__file__).parent / "briefs.md"
@@ -40,6 +41,10 @@ async def test_the_texts_for_40_briefs_are_those_of_the_golden_file() -> None:
 
     assert len(BRIEFS) == 40
     assert written == GOLDEN.read_text("utf-8"), f"If these texts are right, write them to {GOLDEN.name}:\n{written}"
+
+
+def test_the_template_writer_stays_small() -> None:
+    assert len(Path(template.__file__).read_text("utf-8").splitlines()) <= 250
 
 
 async def test_no_text_of_the_golden_file_states_a_fact_that_its_brief_lacks() -> None:

@@ -141,10 +141,7 @@ class TemplateWriter:
     model: str | None = None
 
     def check(self, brief: Brief) -> None:
-        """Raise `BriefNotUnderstood` unless every sentence of the brief is a fact or a known instruction.
-
-        A brief of which every text would have a fault, such as one with too many SMS parts, is refused too.
-        """
+        """Raise `BriefNotUnderstood` unless its sentences are facts and known instructions, and a text has no fault."""
         if brief.kind is Kind.reply:
             return
         first, *others = [faults(text, brief) for text in _texts(brief)]
