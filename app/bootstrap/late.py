@@ -26,10 +26,10 @@ def open_late_reports(services: Services) -> LateReports:
     """Return the questions to carriers for final reports."""
     limit = TimeLimit(services.settings.handoff_timeout_seconds)
     calls = CarrierCalls(services.connections, services.clock, limit)
-    return LateReports(services.database, services.receipts, calls, services.clock)
+    return LateReports(services.database, calls, services.clock, services.receipts)
 
 
 def open_missed_texts(services: Services) -> MissedTexts:
     """Return the questions to carriers for texts of people."""
     calls = CarrierCalls(services.connections, services.clock, TimeLimit(LISTING_SECONDS))
-    return MissedTexts(services.database, services.inbox, calls, services.clock)
+    return MissedTexts(services.database, calls, services.clock, services.inbox)

@@ -7,16 +7,15 @@ the ages of `AGES`. Its answer goes the way of a callback, so that it is harmles
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db import claims
-from app.db.engine import UNREACHABLE, Database
+from app.db.engine import UNREACHABLE
 from app.domain.carriers.carrier import Capabilities, CarriedMessage, Carrier, Receipt, ReceiptStatus
-from app.domain.kernel.clock import Clock
 from app.domain.messages import walks
-from app.domain.messages.carrier_calls import CarrierCalls
+from app.domain.messages.carrier_rounds import LEASE, CarrierRounds
 from app.domain.messages.models import MessageStatus
 from app.domain.messages.queries import FINAL_REPORT_WITHIN
 from app.domain.messages.receipts.journal import Receipts
@@ -27,16 +26,8 @@ AGES = walks.AGE, timedelta(hours=6), timedelta(hours=24), timedelta(hours=71)
 CLAIMED = 200
 """The number of texts of a connection that are claimed at once."""
 
-CONNECTIONS = 50
-"""The number of connections that a run asks at the same time; chance chooses them, so that slow ones delay no other."""
-
-LEASE = timedelta(minutes=5)
-"""The time of a claim: a run takes less than a minute."""
-
 LAST_WORDS = frozenset({ReceiptStatus.delivered, ReceiptStatus.failed, ReceiptStatus.unconfirmed})
 """The statuses after which a carrier reports nothing more."""
-
-MARK = "status_queries"
 
 WALK = walks.noting(
     """
@@ -48,15 +39,6 @@ WALK = walks.noting(
 """,
     "direction, status, carrier, sent_at",
 )
-
-IS_DUE = f"""
-SELECT {walks.IS_BEHIND} OR EXISTS (SELECT FROM status_queries WHERE carrier = ANY($3::text[]) AND due_at <= $4)
-"""
-
-FIND_DUE = f"""
-SELECT key FROM unnest($1::text[]) AS k(key)
-WHERE EXISTS (SELECT FROM status_queries WHERE carrier = key AND due_at <= $2) ORDER BY random() LIMIT {CONNECTIONS}
-"""
 
 CLAIM = """
 WITH due AS MATERIALIZED (
@@ -97,53 +79,29 @@ class LateText(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LateReports:
+class LateReports(CarrierRounds[LateText]):
     """Finds the texts without a final report, and asks for them; safe to run concurrently."""
 
-    database: Database
+    TABLE = "status_queries"
+    WALK = WALK
+
     receipts: Receipts
-    calls: CarrierCalls
-    clock: Clock
     claimed: int = CLAIMED
-    _running: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 
-    async def run(self) -> bool:
-        """Walk on, and ask each carrier for texts, for a while; return True when more may be due.
+    @staticmethod
+    def is_able(capabilities: Capabilities) -> bool:
+        """Return whether a carrier answers questions about texts."""
+        return capabilities.answers_status_queries
 
-        One run at a time asks.
-        """
-        if self._running.locked():
-            return False
-        async with self._running:
-            keys, now = await self.calls.find_keys(_is_able), self.clock.now()
-            is_walking = await walks.walk(self.database.pool, MARK, WALK, now, keys)
-            free, ends_at = await self.calls.find_free(_is_able), self.calls.find_end()
-            due = [row["key"] for row in await self.database.pool.fetch(FIND_DUE, free, self.clock.now())]
-            async with asyncio.TaskGroup() as asking:
-                for key in due:
-                    asking.create_task(self._ask_through(key, ends_at))
-            return is_walking or bool(due)
-
-    async def due(self) -> bool:
-        """Return whether messages are old enough for the walk, or a carrier must be asked for a text."""
-        now, keys = self.clock.now(), await self.calls.find_free(_is_able)
-        return await self.database.pool.ask(IS_DUE, MARK, now - AGES[0], keys, now)
-
-    async def _ask_through(self, key: str, ends_at: float) -> None:
-        """Ask one carrier for texts until none is due, it must rest, or the time of the run is over."""
-        while claimed := await self._claim(key):
-            await self._ask(key, claimed, ends_at)
-            if self.calls.is_resting(key) or asyncio.get_running_loop().time() >= ends_at:
-                return
-
-    async def _claim(self, key: str) -> Sequence[LateText]:
+    async def claim(self, key: str) -> Sequence[LateText]:
+        """Claim texts that are due."""
         now = self.clock.now()
         lease = now, self.claimed, now + LEASE
         return await claims.claim(
             self.database.pool, LateText, CLAIM, key, *lease, give_back=self._give_back, seconds=LEASE.seconds
         )
 
-    async def _ask(self, key: str, claimed: Sequence[LateText], ends_at: float) -> None:
+    async def ask(self, key: str, claimed: Sequence[LateText], ends_at: float) -> None:
         """Ask for claimed texts of one connection; those without an answer are due again later."""
         until, begun_at = claimed[0].due_at, self.clock.now()
         if pending := [each.message_id for each in claimed if each.status == MessageStatus.pending]:
@@ -179,10 +137,6 @@ class LateReports:
         """Let texts that no carrier was asked for be asked for at once."""
         now = self.clock.now()
         await self._settle(dict.fromkeys(claimed, now), claimed[0].due_at)
-
-
-def _is_able(capabilities: Capabilities) -> bool:
-    return capabilities.answers_status_queries
 
 
 def _is_askable(text: LateText, now: datetime) -> bool:

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from app.db import claims
-from app.db.engine import UNREACHABLE, Database
+from app.db.engine import UNREACHABLE
 from app.domain.carriers.carrier import Capabilities, Carrier, InboundMessage
-from app.domain.kernel.clock import Clock
 from app.domain.messages import walks
-from app.domain.messages.carrier_calls import REST, CarrierCalls
+from app.domain.messages.carrier_calls import REST
+from app.domain.messages.carrier_rounds import LEASE, CarrierRounds
 from app.domain.messages.inbound import Inbox
 from app.domain.numbers import sql as numbers
 
@@ -35,16 +35,8 @@ MOST_AGE = timedelta(hours=72)
 CLAIMED = 50
 """The number of numbers of a connection that are claimed at once."""
 
-CONNECTIONS = 50
-"""The number of connections that a run asks at the same time; chance chooses them, so that slow ones delay no other."""
-
 RECEIVED_AT_ONCE = 4
 """The number of texts that a process receives at the same time; each uses a connection to the database."""
-
-LEASE = timedelta(minutes=5)
-"""The time of a claim: a run takes less than two minutes."""
-
-MARK = "inbound_listings"
 
 WALK = walks.noting(
     """
@@ -55,15 +47,6 @@ WALK = walks.noting(
 """,
     "direction, carrier, to_number",
 )
-
-IS_DUE = f"""
-SELECT {walks.IS_BEHIND} OR EXISTS (SELECT FROM inbound_listings WHERE carrier = ANY($3::text[]) AND due_at <= $4)
-"""
-
-FIND_DUE = f"""
-SELECT key FROM unnest($1::text[]) AS k(key)
-WHERE EXISTS (SELECT FROM inbound_listings WHERE carrier = key AND due_at <= $2) ORDER BY random() LIMIT {CONNECTIONS}
-"""
 
 CLAIM = f"""
 WITH due AS MATERIALIZED (
@@ -114,53 +97,29 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MissedTexts:
+class MissedTexts(CarrierRounds[Listing]):
     """Finds the numbers that receive texts, and asks for those that were missed; safe to run concurrently."""
 
-    database: Database
+    TABLE = "inbound_listings"
+    WALK = WALK
+
     inbox: Inbox
-    calls: CarrierCalls
-    clock: Clock
-    _running: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _receiving: asyncio.Semaphore = field(init=False, default_factory=lambda: asyncio.Semaphore(RECEIVED_AT_ONCE))
 
-    async def run(self) -> bool:
-        """Walk on, and ask each carrier for texts, for a while; return True when more may be due.
+    @staticmethod
+    def is_able(capabilities: Capabilities) -> bool:
+        """Return whether a carrier lists the texts of people."""
+        return capabilities.lists_inbound
 
-        One run at a time asks.
-        """
-        if self._running.locked():
-            return False
-        async with self._running:
-            keys, now = await self.calls.find_keys(_is_able), self.clock.now()
-            is_walking = await walks.walk(self.database.pool, MARK, WALK, now, keys)
-            free, ends_at = await self.calls.find_free(_is_able), self.calls.find_end()
-            due = [row["key"] for row in await self.database.pool.fetch(FIND_DUE, free, self.clock.now())]
-            async with asyncio.TaskGroup() as asking:
-                for key in due:
-                    asking.create_task(self._ask_through(key, ends_at))
-            return is_walking or bool(due)
-
-    async def due(self) -> bool:
-        """Return whether messages are old enough for the walk, or a carrier must be asked for texts."""
-        now, keys = self.clock.now(), await self.calls.find_free(_is_able)
-        return await self.database.pool.ask(IS_DUE, MARK, now - walks.AGE, keys, now)
-
-    async def _ask_through(self, key: str, ends_at: float) -> None:
-        """Ask one carrier for numbers until none is due, it must rest, or the time of the run is over."""
-        while claimed := await self._claim(key):
-            await self._ask(key, claimed, ends_at)
-            if self.calls.is_resting(key) or asyncio.get_running_loop().time() >= ends_at:
-                return
-
-    async def _claim(self, key: str) -> Sequence[Listing]:
+    async def claim(self, key: str) -> Sequence[Listing]:
+        """Claim numbers that are due."""
         now = self.clock.now()
         lease = now, CLAIMED, now + LEASE
         return await claims.claim(
             self.database.pool, Listing, CLAIM, key, *lease, give_back=self._give_back, seconds=LEASE.seconds
         )
 
-    async def _ask(self, key: str, claimed: Sequence[Listing], ends_at: float) -> None:
+    async def ask(self, key: str, claimed: Sequence[Listing], ends_at: float) -> None:
         """Ask for claimed numbers of one connection; those that have left it are not asked for any more.
 
         A number is listed again from the same time where its carrier has not answered, or a text was not received.
@@ -234,7 +193,3 @@ class MissedTexts:
         """Let numbers that no carrier was asked for be listed at once."""
         now, first = self.clock.now(), claimed[0]
         await self._settle(first.carrier, [(each.number, each.listed_until, now) for each in claimed], first.due_at)
-
-
-def _is_able(capabilities: Capabilities) -> bool:
-    return capabilities.lists_inbound
