@@ -83,7 +83,9 @@ def is_consistent(tool: str, arguments: Json) -> bool:
         case "validate_contacts":
             return bool({"contact_ids", "phones"} & arguments.keys())
         case "export_contacts":
-            return "segment_id" not in arguments or not {"search", "stage", "status", "tag"} & arguments.keys()
+            is_blank = any(not arguments.get(name, "any").strip() for name in ("search", "tag"))
+            is_double = "segment_id" in arguments and bool({"search", "stage", "status", "tag"} & arguments.keys())
+            return not is_blank and not is_double
         case _:
             return True
 
