@@ -3,6 +3,7 @@
 import hashlib
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,6 +161,9 @@ class ZoneCount(NamedTuple):
     recipients: int
 
 
+_PREVIEW_ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-.*)?")
+
+
 class Shown(NamedTuple):
     """The size of the audience that a preview showed, and the credits."""
 
@@ -298,10 +302,10 @@ async def check(unit: UnitOfWork, campaign: Campaign, counted: Counted, max_cred
 
 async def _read_unchanged(unit: UnitOfWork, campaign: Campaign, id: str) -> tuple[Audience, Shown]:
     """Return the audience of a campaign, and what its preview showed; raise `PreviewOutdated` if they do not match."""
-    try:
-        shown = Shown(*(int(part) for part in id.split("-")[:2]))
-    except (ValueError, TypeError):
-        raise InvalidInput(reason="preview_id must be that of a preview.", field="preview_id") from None
+    parts = _PREVIEW_ID.fullmatch(id)
+    if parts is None:
+        raise InvalidInput(reason="preview_id must be that of a preview.", field="preview_id")
+    shown = Shown(int(parts[1]), int(parts[2]))
     chosen = await audience.read(unit, campaign.audience)
     if preview_id(campaign, await account_settings.find(unit, campaign), chosen, shown) != id:
         change = "its text, number or audience is another, or a setting of the account that they depend on"

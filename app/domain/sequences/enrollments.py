@@ -101,7 +101,7 @@ async def enroll_many(
     Raises `InvalidInput` for no contacts and for more than `MAX_AT_ONCE`.
     """
     if not 0 < len(contact_ids) <= MAX_AT_ONCE:
-        raise InvalidInput(reason=f"contact_ids must be 1 to {MAX_AT_ONCE}.", field="contact_ids")
+        raise InvalidInput(reason=f"contact_ids must hold 1 to {MAX_AT_ONCE} ids.", field="contact_ids")
     found = await _enroll(unit, sequence_id, await loading.lock_many(unit, Contact.id.in_(contact_ids)))
     return {id: found.get(id) or NotFound(kind="contact", id=id) for id in contact_ids}
 

@@ -11,6 +11,7 @@ from app.domain.campaigns.audience import Audience
 from app.domain.campaigns.errors import PreviewOutdated
 from app.domain.campaigns.service import Order
 from app.domain.contacts.models import PipelineStage
+from app.domain.kernel.errors import InvalidInput
 from app.domain.segments import service as segments
 from app.domain.segments.compiling import Compiler
 from app.services import Services
@@ -40,6 +41,17 @@ async def test_the_audience_of_a_preview_is_counted_in_statements_of_a_bounded_t
         await service.send(unit, campaign.id, Order(consent_attested=True, preview_id=shown.preview_id))
 
     assert await CAMPAIGNS.only(pool, "status") == "sending"
+
+
+@pytest.mark.parametrize("id", [f"{'9' * 400}-1-x", f"1-{2**64}-x", "-1-1-x", "1", "", "１-1-x"])
+async def test_an_id_that_no_preview_has_is_refused(pool: Pool, make: Make, act: Act, id: str) -> None:
+    campaign = await make()
+
+    with pytest.raises(InvalidInput, match="preview_id must be that of a preview"):
+        async with act() as unit:
+            await service.send(unit, campaign.id, Order(consent_attested=True, preview_id=id))
+
+    assert await CAMPAIGNS.only(pool, "status") == "draft"
 
 
 async def test_a_contact_that_is_added_while_the_audience_is_counted_makes_its_preview_outdated(
